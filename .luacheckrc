@@ -1,0 +1,5 @@
+std = "luajit"
+cache = false
+max_line_length = 100
+read_globals = { "vim" }
+globals = { "vim.g", "vim.b", "vim.w", "vim.o", "vim.bo", "vim.wo", "vim.opt_local", "vim.ui" }

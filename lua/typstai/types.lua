@@ -1,0 +1,123 @@
+---@meta
+-- Shapes of every table that crosses the door to Python, and of the public API.
+-- Rows and byte columns are 0-based and end-exclusive; `line` fields are 1-based.
+
+---@class typstai.Error
+---@field code string stable, for programs
+---@field message string one sentence for the user
+
+---@class typstai.Snapshot
+---@field bufnr integer
+---@field path string absolute; "" when unnamed
+---@field tick integer changedtick
+---@field lines string[]
+---@field modifiable boolean
+
+---@class typstai.LineChange
+---@field row0 integer first replaced row; an empty `old` inserts before it
+---@field old string[]
+---@field new string[]
+
+---@alias typstai.HunkState "pending"|"stale"|"accepted"|"rejected"|"lapsed"
+
+---@class typstai.Hunk: typstai.LineChange
+---@field id string "h1", "h2", … from the top
+---@field state typstai.HunkState
+---@field reason string
+
+---@class typstai.Proposal
+---@field id string
+---@field bufnr integer
+---@field path string relative to the project, for display
+---@field chat string
+---@field run string
+---@field call string id of the tool call in the transcript
+---@field source string tool or action name
+---@field verdict string one short line; "" when nothing was checked
+---@field hunks typstai.Hunk[]
+
+---@class typstai.Place
+---@field bufnr integer
+---@field row0 integer
+---@field byte_col integer
+---@field end_row0 integer
+---@field end_byte_col integer
+---@field text string
+---@field changed boolean
+
+---@class typstai.ApprovalRequest
+---@field id string
+---@field chat string
+---@field run string
+---@field call string
+---@field tool string
+---@field effect string one sentence
+---@field destination string
+---@field arguments string
+
+---@class typstai.Selection
+---@field path string
+---@field start_line integer
+---@field end_line integer
+---@field text string
+
+---@class typstai.Segment
+---@field kind "reasoning"|"text"|"tool"
+---@field round integer
+---@field text? string reasoning and text
+---@field seconds? number reasoning
+---@field id? string tool: the provider's call id
+---@field name? string tool
+---@field arguments? string tool: JSON text
+---@field state? "running"|"waiting"|"done"|"failed"|"rejected"|"cancelled" tool
+---@field label? string tool: shown after the name
+---@field result? string tool: what the model was told
+---@field detail? string tool: what can be unfolded
+---@field proposal? string tool: id of its proposal
+
+---@class typstai.Turn
+---@field role "user"|"assistant"
+---@field id string for an assistant's turn, also the id of its run
+---@field at number seconds since the epoch
+---@field text? string user
+---@field file? string user: where it was sent from
+---@field selections? typstai.Selection[] user
+---@field model? string assistant
+---@field status? "running"|"complete"|"incomplete"|"cancelled"|"failed" assistant
+---@field error? string assistant
+---@field segments? typstai.Segment[] assistant
+---@field input_tokens? integer assistant
+---@field output_tokens? integer assistant
+---@field seconds? number assistant
+
+-- Python tells the screen of everything that happens in a chat by these events,
+-- in order. `index` counts segments from 1.
+---@class typstai.ChatEvent
+---@field kind "turn"|"segment"|"append"|"finish"|"title"
+---@field turn? typstai.Turn turn: a new turn, or one again as a whole (same id: replaces it)
+---@field id? string segment, append, finish: the turn
+---@field index? integer segment, append
+---@field segment? typstai.Segment segment: put in place of the one at `index`, or added after the last
+---@field text? string append: more text of the segment at `index` (reasoning or text)
+---@field status? string finish
+---@field error? string finish
+---@field seconds? number finish
+---@field input_tokens? integer finish
+---@field output_tokens? integer finish
+---@field title? string title
+
+---@class typstai.Chat
+---@field id string
+---@field project string absolute folder
+---@field title string
+---@field turns typstai.Turn[]
+
+---@class typstai.Status
+---@field running boolean
+---@field chat string|nil
+---@field model string
+---@field mode "edit"|"read"
+---@field approval "review"|"suggest"|"auto"
+---@field pending integer pending hunks
+---@field host "stopped"|"starting"|"running"|"failed"
+---@field ghost string
