@@ -1,0 +1,99 @@
+"""What every model is to the agent: a request goes in, stream events come out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from ...domain.tool import ToolCall, ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessage:
+    """One round of the model: what it said and the calls it made (each is answered next)."""
+
+    text: str
+    reasoning: str = ""
+    """Kept for the few providers that must see it again within the run."""
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolMessage:
+    """The answer to one call of the assistant message before it."""
+
+    call_id: str
+    name: str
+    text: str
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    """Empty when the model must answer in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens, as the provider counted them (`estimated`: as we guess them)."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallStarted:
+    """A call's name is known; its arguments are still arriving."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The answer is whole: always the last event of a stream that did not fail."""
+
+    calls: tuple[ToolCall, ...]
+    finish: Literal["stop", "length", "content_filter"]
+    usage: Usage
+
+
+StreamEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCallStarted | Done
+
+
+class Model(Protocol):
+    """A model the loop can talk to."""
+
+    @property
+    def name(self) -> str:
+        """The name the user gave it."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Send the request; yields deltas as they arrive and one `Done` at the end.
+
+        Raises `ModelError`; what was yielded before stands. Closing the
+        iterator (or cancelling the task) closes the connection.
+        """
+        ...
