@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pynvim
 import pytest
+
 from editor import Editor, start_editor
 
 ROOT = Path(__file__).resolve().parent.parent

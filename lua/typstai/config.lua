@@ -1,0 +1,89 @@
+-- The options: one schema from which defaults, validation and :help come.
+local M = {}
+
+---@class typstai.Option
+---@field [1] string dotted path
+---@field type string|string[] Lua type, or the allowed strings
+---@field default any
+---@field help string one line
+
+local ON_OFF = { "string", "boolean" }
+
+---@type typstai.Option[]
+M.SCHEMA = {
+  { "models", type = "table", default = {}, help = "Model endpoints; see |typstai-models|." },
+  { "default_model", type = "string", default = "", help = "Name of the model to start with." },
+  { "mode", type = { "edit", "read" }, default = "edit", help = "`read` offers no editing tools." },
+  {
+    "approval",
+    type = { "review", "suggest", "auto" },
+    default = "review",
+    help = "Whether edits wait for you; see |typstai-approval|.",
+  },
+  { "system_prompt", type = "string", default = "", help = "Added to the built-in prompt." },
+  { "tools.disable", type = "table", default = {}, help = "Names of built-in tools to leave out." },
+  { "typst.main", type = "string", default = "", help = "Main file; found by includes when empty." },
+  { "typst.root", type = "string", default = "", help = "Project folder; found when empty." },
+  { "typst.packages", type = "string", default = "", help = "Folder of installed packages." },
+  { "typst.font_paths", type = "table", default = {}, help = "More folders with fonts." },
+  { "typst.timeout", type = "number", default = 20, help = "Seconds one compilation may take." },
+  { "typst.memory", type = "number", default = 4096, help = "MiB the compiler may use." },
+  { "typst.markers", type = "table", default = {}, help = "More names that mark a project." },
+  { "limits.tool_rounds", type = "number", default = 32, help = "Tool rounds one run may take." },
+  { "ui.width", type = "number", default = 0.42, help = "Width of the chat: a share, or columns." },
+  { "ui.ascii", type = "boolean", default = false, help = "Draw with ASCII characters only." },
+  { "log.level", type = { "debug", "info", "warn" }, default = "info", help = "What is logged." },
+  { "keymaps.chat.send", type = ON_OFF, default = "<CR>", help = "Send (normal mode)." },
+  { "keymaps.chat.send_insert", type = ON_OFF, default = "<C-s>", help = "Send (insert mode)." },
+  { "keymaps.chat.stop", type = ON_OFF, default = "<C-c>", help = "Stop the run." },
+  { "keymaps.chat.next", type = ON_OFF, default = "]]", help = "Next message." },
+  { "keymaps.chat.prev", type = ON_OFF, default = "[[", help = "Previous message." },
+  { "keymaps.chat.unfold", type = ON_OFF, default = "<Tab>", help = "Show or hide a detail." },
+  { "keymaps.chat.help", type = ON_OFF, default = "g?", help = "Show the keys." },
+  { "keymaps.chat.close", type = ON_OFF, default = "q", help = "Close the chat." },
+  { "keymaps.review.next", type = ON_OFF, default = "]c", help = "Next hunk." },
+  { "keymaps.review.prev", type = ON_OFF, default = "[c", help = "Previous hunk." },
+  { "keymaps.review.accept", type = ON_OFF, default = "<LocalLeader>a", help = "Accept the hunk." },
+  { "keymaps.review.reject", type = ON_OFF, default = "<LocalLeader>r", help = "Reject the hunk." },
+  {
+    "keymaps.review.accept_call",
+    type = ON_OFF,
+    default = "<LocalLeader>A",
+    help = "Accept all hunks of the call.",
+  },
+  {
+    "keymaps.review.reject_call",
+    type = ON_OFF,
+    default = "<LocalLeader>R",
+    help = "Reject all hunks of the call.",
+  },
+}
+
+---@type table
+local options
+
+local function path_of(option)
+  return vim.split(option[1], ".", { plain = true })
+end
+
+local function defaults()
+  local tree = {}
+  for _, option in ipairs(M.SCHEMA) do
+    local node, keys = tree, path_of(option)
+    for i = 1, #keys - 1 do
+      node[keys[i]] = node[keys[i]] or {}
+      node = node[keys[i]]
+    end
+    node[keys[#keys]] = vim.deepcopy(option.default)
+  end
+  return tree
+end
+
+--- The options in force: defaults under what the user gave. Do not change the table.
+---@return table
+function M.get()
+  options = options or defaults()
+  return options
+end
+
+return M
