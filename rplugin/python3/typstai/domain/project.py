@@ -20,11 +20,11 @@ class Listing:
 class ProjectFiles(Protocol):
     """Looks at a project on disk without leaving it."""
 
-    def list_files(self, root: str) -> Listing:
+    async def list_files(self, root: str) -> Listing:
         """The project's files; hidden and generated folders are left out."""
         ...
 
-    def resolve(self, root: str, path: str) -> str:
+    async def resolve(self, root: str, path: str) -> str:
         """Absolute path of the file that `path`, relative to the root, names.
 
         Raises `ToolError`: `outside_project` when it leaves the project by `..`,
