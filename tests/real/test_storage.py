@@ -6,11 +6,22 @@ import asyncio
 import sqlite3
 import stat
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from typstai.domain.chat import AssistantTurn, Reasoning, Selection, Text, ToolUse, Turn, UserTurn
+from typstai.domain.chat import (
+    AssistantTurn,
+    Reasoning,
+    RunStatus,
+    Selection,
+    Text,
+    ToolUse,
+    Turn,
+    UserTurn,
+)
 from typstai.errors import StorageError
 from typstai.storage import chats, saver, turns
 from typstai.storage.chats import ChatStore
@@ -36,9 +47,8 @@ def store(database: Database) -> ChatStore:
     return ChatStore(database)
 
 
-def answer(turn_id: str, text: str, **fields: object) -> AssistantTurn:
-    segments = (Text(text=text),)
-    return AssistantTurn(id=turn_id, segments=segments, **{"status": "complete", **fields})  # type: ignore[arg-type]
+def answer(turn_id: str, text: str, *, status: RunStatus = "complete") -> AssistantTurn:
+    return AssistantTurn(id=turn_id, segments=(Text(text=text),), status=status)
 
 
 def mode(path: Path) -> int:
@@ -372,7 +382,7 @@ class CountedStore(ChatStore):
         super().__init__(database)
         self.written: list[Turn] = []
 
-    def submit_turn(self, chat_id: str, turn: Turn):  # type: ignore[no-untyped-def]
+    def submit_turn(self, chat_id: str, turn: Turn) -> Future[None]:
         self.written.append(turn)
         return super().submit_turn(chat_id, turn)
 
@@ -437,8 +447,7 @@ async def test_a_failed_last_save_is_raised(database: Database) -> None:
 
 
 def timers() -> int:
-    loop = asyncio.get_running_loop()
-    scheduled: list[asyncio.TimerHandle] = loop._scheduled  # type: ignore[attr-defined]
+    scheduled = cast("list[asyncio.TimerHandle]", vars(asyncio.get_running_loop())["_scheduled"])
     return sum(not timer.cancelled() for timer in scheduled)
 
 
