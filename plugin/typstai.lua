@@ -1,7 +1,14 @@
-if vim.g.loaded_typstai or vim.fn.has("nvim-0.10") == 0 then
+if vim.g.loaded_typstai then
   return
 end
 vim.g.loaded_typstai = true
+
+if vim.fn.has("nvim-0.10") == 0 then
+  vim.api.nvim_create_user_command("TypstAI", function()
+    vim.notify("typstai needs Neovim 0.10 or later.", vim.log.levels.ERROR, { title = "typstai" })
+  end, { nargs = "*", range = true })
+  return
+end
 
 vim.api.nvim_create_user_command("TypstAI", function(args)
   require("typstai.commands").run(args)

@@ -3,7 +3,8 @@ local M = {}
 
 ---@class typstai.Option
 ---@field [1] string dotted path
----@field type string|string[] Lua type, or the allowed strings
+---@field type string|string[] Lua type or types
+---@field oneof? string[] the only values allowed
 ---@field default any
 ---@field help string one line
 
@@ -13,10 +14,17 @@ local ON_OFF = { "string", "boolean" }
 M.SCHEMA = {
   { "models", type = "table", default = {}, help = "Model endpoints; see |typstai-models|." },
   { "default_model", type = "string", default = "", help = "Name of the model to start with." },
-  { "mode", type = { "edit", "read" }, default = "edit", help = "`read` offers no editing tools." },
+  {
+    "mode",
+    type = "string",
+    oneof = { "edit", "read" },
+    default = "edit",
+    help = "`read` offers no editing tools.",
+  },
   {
     "approval",
-    type = { "review", "suggest", "auto" },
+    type = "string",
+    oneof = { "review", "suggest", "auto" },
     default = "review",
     help = "Whether edits wait for you; see |typstai-approval|.",
   },
@@ -32,7 +40,13 @@ M.SCHEMA = {
   { "limits.tool_rounds", type = "number", default = 32, help = "Tool rounds one run may take." },
   { "ui.width", type = "number", default = 0.42, help = "Width of the chat: a share, or columns." },
   { "ui.ascii", type = "boolean", default = false, help = "Draw with ASCII characters only." },
-  { "log.level", type = { "debug", "info", "warn" }, default = "info", help = "What is logged." },
+  {
+    "log.level",
+    type = "string",
+    oneof = { "debug", "info", "warn" },
+    default = "info",
+    help = "What is logged.",
+  },
   { "keymaps.chat.send", type = ON_OFF, default = "<CR>", help = "Send (normal mode)." },
   { "keymaps.chat.send_insert", type = ON_OFF, default = "<C-s>", help = "Send (insert mode)." },
   { "keymaps.chat.stop", type = ON_OFF, default = "<C-c>", help = "Stop the run." },
@@ -77,6 +91,57 @@ local function defaults()
     node[keys[#keys]] = vim.deepcopy(option.default)
   end
   return tree
+end
+
+---@param option typstai.Option
+---@param value any
+---@return string|nil problem
+local function check(option, value)
+  local types = type(option.type) == "table" and option.type or { option.type }
+  if not vim.tbl_contains(types, type(value)) then
+    return ("%s must be a %s."):format(option[1], table.concat(types, " or a "))
+  end
+  if option.oneof and not vim.tbl_contains(option.oneof, value) then
+    return ("%s must be one of %s."):format(option[1], table.concat(option.oneof, ", "))
+  end
+end
+
+--- Lays `given` over `tree`; what is unknown or wrong is left out and told.
+local function merge(tree, given, prefix, known, problems)
+  for key, value in pairs(given) do
+    local path = prefix .. tostring(key)
+    local option = known[path]
+    if option then
+      local problem = check(option, value)
+      if problem then
+        table.insert(problems, problem)
+      else
+        tree[key] = vim.deepcopy(value)
+      end
+    elseif type(tree[key]) == "table" and type(value) == "table" then
+      merge(tree[key], value, path .. ".", known, problems)
+    else
+      table.insert(problems, ("There is no option %s."):format(path))
+    end
+  end
+end
+
+---@type string[]
+M.problems = {}
+
+--- Takes the user's options over the defaults. Wrong ones are told once and left out.
+---@param given table
+function M.set(given)
+  local known = {}
+  for _, option in ipairs(M.SCHEMA) do
+    known[option[1]] = option
+  end
+  options, M.problems = defaults(), {}
+  merge(options, given, "", known, M.problems)
+  table.sort(M.problems)
+  if #M.problems > 0 then
+    require("typstai.message").show({ level = "warn", message = table.concat(M.problems, " ") })
+  end
 end
 
 --- The options in force: defaults under what the user gave. Do not change the table.

@@ -1,0 +1,176 @@
+-- The subcommands of :TypstAI: what they do and how they complete, in one table.
+local M = {}
+
+---@class typstai.Command
+---@field run fun(args: string[], command: table)
+---@field complete? fun(args: string[]): string[]
+---@field help string
+
+local function tell(level)
+  return function(err)
+    if err then
+      require("typstai.message").show({ level = level, message = err.message })
+    end
+  end
+end
+
+local function choose(method, prompt, names)
+  vim.ui.select(names, { prompt = prompt }, function(name)
+    if name then
+      require("typstai.rpc").call(method, { name = name }, tell("error"))
+    end
+  end)
+end
+
+--- A command that sets one of a few values: by name, or chosen from a list.
+local function choice(method, prompt, names, help)
+  return {
+    help = help,
+    complete = function()
+      return names
+    end,
+    run = function(args)
+      if args[1] then
+        require("typstai.rpc").call(method, { name = args[1] }, tell("error"))
+      else
+        choose(method, prompt, names)
+      end
+    end,
+  }
+end
+
+local function pick_model()
+  require("typstai.rpc").call("model.list", vim.empty_dict(), function(err, models)
+    if err then
+      tell("error")(err)
+    else
+      choose("model.choose", "Model (now " .. models.current .. ")", models.names)
+    end
+  end)
+end
+
+---@type table<string, typstai.Command>
+M.SUBCOMMANDS = {
+  chat = {
+    help = "Open or close the chat.",
+    run = function()
+      require("typstai.ui.chat").toggle()
+    end,
+  },
+  new = {
+    help = "Begin a new chat.",
+    run = function()
+      require("typstai.ui.chat").new()
+    end,
+  },
+  stop = {
+    help = "Stop every run.",
+    run = function()
+      require("typstai.rpc").call("chat.stop", vim.empty_dict(), tell("error"))
+    end,
+  },
+  model = {
+    help = "Choose the model.",
+    run = function(args)
+      if args[1] then
+        require("typstai.rpc").call("model.choose", { name = args[1] }, tell("error"))
+      else
+        pick_model()
+      end
+    end,
+    complete = function()
+      local models = require("typstai.config").get().models
+      local names = vim.tbl_map(function(model)
+        return model.name
+      end, models)
+      return vim.list_extend(names, { "offline" })
+    end,
+  },
+  mode = choice("mode.choose", "Mode", { "edit", "read" }, "Choose what the agent may do."),
+  approval = choice(
+    "approval.choose",
+    "Approval",
+    { "review", "auto" },
+    "Choose whether edits wait for you."
+  ),
+  add = {
+    help = "Attach the selection to the next message.",
+    complete = function()
+      return { "selection" }
+    end,
+    run = function(args)
+      if args[1] ~= "selection" then
+        tell("warn")({ message = "What to add? :'<,'>TypstAI add selection" })
+        return
+      end
+      require("typstai.capture").add_selection()
+      require("typstai.ui.chat").open()
+    end,
+  },
+  accept = {
+    help = "Accept every pending hunk.",
+    run = function()
+      require("typstai.proposals").accept_all()
+    end,
+  },
+  reject = {
+    help = "Reject every pending hunk.",
+    run = function()
+      require("typstai.proposals").reject_all()
+    end,
+  },
+  diff = {
+    help = "Show a pending proposal side by side.",
+    run = function()
+      require("typstai.ui.sidebyside").open()
+    end,
+  },
+  install = {
+    help = "Make the plugin's own Python environment.",
+    run = function()
+      require("typstai.install").run()
+    end,
+  },
+  log = {
+    help = "Open the log.",
+    run = function()
+      vim.cmd.tabedit(vim.fn.fnameescape(require("typstai.host").log_file()))
+    end,
+  },
+}
+
+--- Runs `:TypstAI …`; alone it toggles the chat.
+---@param command table as `nvim_create_user_command` passes it
+function M.run(command)
+  local args = command.fargs
+  local name = table.remove(args, 1) or "chat"
+  local found = M.SUBCOMMANDS[name]
+  if found then
+    found.run(args, command)
+  else
+    local names = vim.tbl_keys(M.SUBCOMMANDS)
+    table.sort(names)
+    tell("error")({
+      message = ("There is no :TypstAI %s. There are: %s."):format(name, table.concat(names, ", ")),
+    })
+  end
+end
+
+--- Completes subcommands, then their arguments.
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local words = vim.split(line:gsub("^.-TypstAI%s+", ""), "%s+")
+  local names = vim.tbl_keys(M.SUBCOMMANDS)
+  if #words > 1 then
+    local found = M.SUBCOMMANDS[words[1]]
+    names = #words == 2 and found and found.complete and found.complete(words) or {}
+  end
+  table.sort(names)
+  return vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, names)
+end
+
+return M

@@ -1,0 +1,105 @@
+-- :checkhealth typstai
+local M = {}
+
+local PROBE = [[
+import importlib, sys
+print("python", ".".join(map(str, sys.version_info[:3])))
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+        print("ok", name)
+    except Exception as error:
+        print("missing", name, type(error).__name__)
+]]
+local PACKAGES = { "pynvim", "httpx", "msgspec", "pydantic", "typst", "typst_syntax" }
+local INSTALL = "Run :TypstAI install."
+
+local function neovim()
+  if vim.fn.has("nvim-0.10") == 1 then
+    vim.health.ok("Neovim " .. tostring(vim.version()))
+  else
+    vim.health.error("Neovim is older than 0.10.", { "Install a newer Neovim." })
+  end
+end
+
+local function packages(python)
+  local command = vim.list_extend({ python, "-E", "-c", PROBE }, PACKAGES)
+  local ok, result = pcall(function()
+    return vim.system(command, { text = true }):wait(20000)
+  end)
+  if not ok or result.code ~= 0 then
+    vim.health.error(("%s cannot run."):format(python), { INSTALL })
+    return
+  end
+  for kind, name in result.stdout:gmatch("(%w+) ([%w_.]+)") do
+    if kind == "python" then
+      local new = vim.version.ge(vim.version.parse(name), { 3, 11, 0 })
+      local report = new and vim.health.ok or vim.health.error
+      report(("Python %s at %s"):format(name, python), not new and { INSTALL } or nil)
+    elseif kind == "ok" then
+      vim.health.ok(name)
+    elseif kind == "missing" then
+      vim.health.error(("The package %s is missing or broken."):format(name), { INSTALL })
+    end
+  end
+end
+
+local function interpreter()
+  local host = require("typstai.host")
+  local python = host.python()
+  local broken = require("typstai.diagnosis").interpreter(python)
+  if broken then
+    vim.health.error(broken.message, { INSTALL })
+  else
+    packages(python)
+  end
+end
+
+local function process()
+  local host = require("typstai.host")
+  if host.state == "failed" then
+    vim.health.error("The helper process failed: " .. host.failure.message)
+  elseif host.state == "running" then
+    vim.health.ok(("The helper process runs (process %d)."):format(host.pid))
+  else
+    vim.health.info("The helper process is not running; it starts on first use.")
+  end
+end
+
+local function options()
+  local problems = require("typstai.config").problems
+  for _, problem in ipairs(problems) do
+    vim.health.warn(problem, { "See :help typstai-options." })
+  end
+  if #problems == 0 then
+    vim.health.ok("The options are valid.")
+  end
+end
+
+--- Where each model's key comes from, and whether it is there; never the key.
+local function models()
+  local configured = require("typstai.config").get().models
+  if #configured == 0 then
+    vim.health.info("No models are configured: the built-in offline model is used.")
+  end
+  for _, model in ipairs(configured) do
+    local env = type(model.api_key) == "table" and model.api_key.env
+    if env and not vim.env[env] then
+      vim.health.warn(("%s: the variable %s is not set."):format(model.name, env))
+    else
+      vim.health.ok(("%s: %s"):format(model.name, model.base_url))
+    end
+  end
+end
+
+function M.check()
+  vim.health.start("typstai: Neovim and Python")
+  neovim()
+  interpreter()
+  process()
+  vim.health.start("typstai: options and models")
+  options()
+  models()
+end
+
+return M

@@ -1,0 +1,92 @@
+-- Public API. Nothing is loaded before it is used; `setup()` only stores options.
+local M = {}
+
+--- Stores the options. Optional: without it the defaults hold.
+---@param opts? table see |typstai-options|
+function M.setup(opts)
+  require("typstai.config").set(opts or {})
+end
+
+--- State of the plugin, from memory.
+---@return typstai.Status
+function M.status()
+  return require("typstai.status").get()
+end
+
+--- One string for a statusline.
+---@return string
+function M.statusline()
+  return require("typstai.status").statusline()
+end
+
+--- Sends a message to a chat (the one shown last, or a new one).
+---@param text string
+---@param opts? { chat?: string, attachments?: typstai.Selection[] }
+---@param callback? fun(err: typstai.Error|nil, result: { run: string }|nil)
+function M.send(text, opts, callback)
+  return require("typstai.answer").of(callback, function(done)
+    require("typstai.ui.chat").send_text(text, opts or {}, done)
+  end)
+end
+
+--- Stops the run of a chat, or every run.
+---@param chat? string
+---@param callback? fun(err: typstai.Error|nil)
+function M.stop(chat, callback)
+  return require("typstai.answer").of(callback, function(done)
+    require("typstai.rpc").call("chat.stop", { chat = chat }, done)
+  end)
+end
+
+M.chat = {
+  open = function()
+    require("typstai.ui.chat").open()
+  end,
+  close = function()
+    require("typstai.ui.chat").close()
+  end,
+  toggle = function()
+    require("typstai.ui.chat").toggle()
+  end,
+  new = function()
+    require("typstai.ui.chat").new()
+  end,
+  --- Lines of the chat shown: transcript, then prompt.
+  ---@return string[]
+  lines = function()
+    return require("typstai.ui.chat").lines()
+  end,
+}
+
+M.proposals = {
+  ---@param bufnr? integer
+  list = function(bufnr)
+    return require("typstai.proposals").list(bufnr)
+  end,
+  --- Accepts a proposal or one of its hunks; without an id, the hunk under the cursor.
+  ---@param id? string
+  ---@param opts? { hunk?: string }
+  accept = function(id, opts)
+    return require("typstai.proposals").accept(id, opts or {})
+  end,
+  ---@param id? string
+  ---@param opts? { hunk?: string, reason?: string }
+  reject = function(id, opts)
+    return require("typstai.proposals").reject(id, opts or {})
+  end,
+}
+
+M.approvals = {
+  ---@return typstai.ApprovalRequest[]
+  list = function()
+    return require("typstai.approvals").list()
+  end,
+  ---@param id string
+  ---@param answer "once"|"run"|"deny"
+  ---@param reason? string
+  answer = function(id, answer, reason)
+    return require("typstai.approvals").answer(id, answer, reason)
+  end,
+}
+
+return M

@@ -1,0 +1,154 @@
+"""One chat: its turns, and at most one run at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ..domain.chat import AssistantTurn, RunStatus, Selection, Turn, UserTurn, turn_to_dict
+from ..errors import ModelError, StorageError, TypstAIError
+from ..log import logger
+from . import history
+from .loop import Loop
+from .providers.base import Model
+from .run import Run
+from .tools.toolset import ToolSet
+from .transcript import Transcript
+
+DEFAULT_WINDOW_TOKENS = 64_000
+ANSWER_SHARE = 0.25
+"""Part of the window that is left free for the answer."""
+
+
+class Recorder(Protocol):
+    """Where turns are kept."""
+
+    async def save(self, turn: Turn) -> None:
+        """Store the turn now; raises `StorageError`."""
+        ...
+
+    def save_soon(self, turn: AssistantTurn) -> None:
+        """Store the newest state of a growing turn before long; does not wait."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a run works with."""
+
+    model: Model
+    tools: ToolSet
+    context_window: int | None
+    extra_prompt: str
+
+
+class BusyError(TypstAIError):
+    """A run is active; nothing was queued and the text is still in the prompt."""
+
+
+class Conversation:
+    """The turns of one chat and the task that may be adding to them."""
+
+    def __init__(
+        self,
+        chat: str,
+        turns: Sequence[Turn],
+        *,
+        recorder: Recorder,
+        show: Callable[[dict[str, Any]], None],
+        ended: Callable[[Run, RunStatus], None],
+    ) -> None:
+        self.chat = chat
+        self.turns: list[Turn] = list(turns)
+        self._recorder = recorder
+        self._show = show
+        self._ended = ended
+        self._task: asyncio.Task[None] | None = None
+        self._claimed = False
+
+    @property
+    def running(self) -> bool:
+        return self._claimed
+
+    def refresh(self, turns: Sequence[Turn]) -> None:
+        """Take over what the store holds: another Neovim may have added turns to this chat."""
+        if not self._claimed:
+            self.turns = list(turns)
+
+    async def send(
+        self, text: str, run: Run, means: Means, *, file: str, selections: tuple[Selection, ...]
+    ) -> None:
+        """Store the user's turn and start a run. Raises `BusyError`, `StorageError`."""
+        if self._claimed:
+            raise BusyError("An answer is still running: wait for it, or stop it with <C-c>.")
+        self._claimed = True
+        try:
+            turn = UserTurn(
+                id=uuid.uuid4().hex, text=text, file=file, selections=selections, at=time.time()
+            )
+            await self._recorder.save(turn)
+        except BaseException:
+            self._claimed = False
+            raise
+        self.turns.append(turn)
+        self._show({"kind": "turn", "turn": turn_to_dict(turn)})
+        self._task = asyncio.create_task(self._work(run, means), name=f"run {run.id}")
+
+    async def stop(self) -> None:
+        """End the active run, if any, and wait until it has ended."""
+        task = self._task
+        if task is not None and not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _work(self, run: Run, means: Means) -> None:
+        budget = int(
+            (means.context_window or DEFAULT_WINDOW_TOKENS)
+            * (1 - ANSWER_SHARE)
+            * history.CHARS_PER_TOKEN
+        )
+        before, dropped = history.fitting(self.turns, budget)
+        if dropped:
+            logger.info("chat %s: %d oldest turns not sent", self.chat, dropped)
+        turn = AssistantTurn(id=run.id, model=means.model.name, at=time.time())
+        transcript = Transcript(turn, show=self._show, save=self._recorder.save_soon)
+        loop = Loop(
+            run,
+            model=means.model,
+            tools=means.tools,
+            before=before,
+            transcript=transcript,
+            extra_prompt=means.extra_prompt,
+        )
+        status, error = await _outcome(loop)
+        transcript.drop_announced()
+        finished = transcript.finish(status, error)
+        self.turns.append(finished)
+        self._claimed = False
+        await self._keep(finished)
+        self._ended(run, status)
+
+    async def _keep(self, turn: AssistantTurn) -> None:
+        try:
+            await self._recorder.save(turn)
+        except StorageError as error:
+            logger.error("chat %s: %s", self.chat, error)
+            self._show({"kind": "turn", "turn": turn_to_dict(replace(turn, error=str(error)))})
+
+
+async def _outcome(loop: Loop) -> tuple[RunStatus, str]:
+    """How the run ended: the one place where its failures become words."""
+    try:
+        return await loop.work()
+    except asyncio.CancelledError:
+        return "cancelled", ""
+    except ModelError as error:
+        logger.warning("model failed: %s", error)
+        return "failed", str(error)
+    except Exception as error:
+        logger.exception("run failed")
+        return "failed", f"typstai failed ({type(error).__name__}). See :TypstAI log."

@@ -1,0 +1,99 @@
+"""The agent's loop: ask the model, carry out its calls, until it has nothing more to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import assert_never
+
+from ..domain.chat import RunStatus, Turn
+from ..domain.tool import ToolCall, ToolSpec
+from ..errors import ModelError
+from . import history
+from .prompt import system_prompt
+from .providers.base import (
+    Done,
+    Model,
+    ModelRequest,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallStarted,
+)
+from .run import Run
+from .tools.order import in_order
+from .tools.toolset import Invocation, ToolSet
+from .transcript import Transcript
+
+SUM_UP = "The limit of tool rounds is reached: say briefly what is done and what is left."
+
+
+class Loop:
+    """One run over one transcript. `before` are the turns that came earlier, the request last."""
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        model: Model,
+        tools: ToolSet,
+        before: Sequence[Turn],
+        transcript: Transcript,
+        extra_prompt: str = "",
+    ) -> None:
+        self._run = run
+        self._model = model
+        self._tools = tools
+        self._before = before
+        self._transcript = transcript
+        self._system = system_prompt(extra_prompt)
+
+    async def work(self) -> tuple[RunStatus, str]:
+        """Run to the end; the status and, unless complete, one sentence why. Raises `ModelError`."""
+        for number in range(self._run.tool_rounds):
+            done = await self._query(number, self._tools.specs(self._run.mode))
+            if done.finish != "stop" and not done.calls:
+                return "incomplete", _unfinished(done)
+            if not done.calls:
+                return "complete", ""
+            await self._execute(done.calls)
+        await self._query(self._run.tool_rounds, (), note=SUM_UP)
+        return "incomplete", f"Stopped after {self._run.tool_rounds} rounds of tool calls."
+
+    async def _query(self, number: int, tools: tuple[ToolSpec, ...], note: str = "") -> Done:
+        """One answer of the model, streamed into the transcript."""
+        messages = history.messages([*self._before, self._transcript.turn])
+        if note:
+            messages.append(history.UserMessage(text=note))
+        request = ModelRequest(system=self._system, messages=tuple(messages), tools=tools)
+        self._transcript.begin_round(number)
+        async with aclosing(self._model.stream(request)) as events:  # pyright: ignore
+            async for event in events:
+                match event:
+                    case TextDelta(text=text):
+                        self._transcript.text(text)
+                    case ReasoningDelta(text=text):
+                        self._transcript.reasoning(text)
+                    case ToolCallStarted(name=name):
+                        self._transcript.announce(name, self._tools.label(name))
+                    case Done():
+                        self._transcript.calls(event.calls)
+                        self._transcript.used(event.usage)
+                        return event
+                    case _:
+                        assert_never(event)
+        raise ModelError(f"{self._model.name} ended its answer without saying so.")
+
+    async def _execute(self, calls: Sequence[ToolCall]) -> None:
+        for call in in_order(calls):
+            self._transcript.running(call.id, self._tools.label(call.name))
+            waiting = partial(self._transcript.waiting, call.id)
+            invocation = Invocation(run=self._run, call=call, waiting=waiting)
+            outcome = await self._tools.dispatch(invocation)
+            self._transcript.ended(call.id, outcome)
+
+
+def _unfinished(done: Done) -> str:
+    if done.finish == "length":
+        return "The answer reached the model's length limit; raise max_tokens or ask it to go on."
+    return "The provider's content filter stopped the answer."

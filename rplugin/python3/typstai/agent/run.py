@@ -1,0 +1,61 @@
+"""What one run knows: who asked, on which document, with which means and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from ..domain.chat import Approval, Mode
+from ..domain.diagnostic import Checker
+from ..domain.document import Snapshot
+from ..domain.docs import Docs
+from ..domain.project import ProjectFiles
+from ..editor.port import Editor
+from ..errors import ToolError
+
+
+@dataclass(slots=True, kw_only=True)
+class Target:
+    """The document that tools work on; `open_project_file` moves it."""
+
+    bufnr: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One answer of the agent, from send to its end."""
+
+    id: str
+    chat: str
+    root: str
+    """Absolute folder of the project."""
+    mode: Mode
+    approval: Approval
+    target: Target
+    editor: Editor
+    checker: Checker
+    files: ProjectFiles
+    docs: Docs
+    tool_rounds: int
+    opened: set[str] = field(default_factory=set[str])
+    """Tools that the user allowed for the rest of this run."""
+
+    async def snapshot(self) -> Snapshot:
+        """The target document now; `ToolError("no_document")` when there is none."""
+        if self.target.bufnr is None:
+            raise ToolError(
+                "no_document",
+                "no Typst file is open. Ask the writer to open one, or use open_project_file.",
+            )
+        return await self.editor.snapshot(self.target.bufnr)
+
+    def relative(self, path: str) -> str:
+        """A path as people read it: relative to the project, `/` as separator."""
+        if not path:
+            return "[unnamed]"
+        pure = PurePath(path)
+        return pure.relative_to(self.root).as_posix() if pure.is_relative_to(self.root) else path
+
+    def absolute(self, snapshot: Snapshot) -> str:
+        """Where the document is, or would be: an unnamed one counts as in the project's folder."""
+        return snapshot.path or str(PurePath(self.root) / f"untitled-{snapshot.bufnr}.typ")

@@ -1,0 +1,199 @@
+"""Tools that propose changes of the document."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ...domain.document import Snapshot
+from ...domain.edit import Edit, overlapping
+from ...domain.match import Match, find, find_all, refuse_broken_escapes
+from ...domain.tool import ToolOutcome
+from ...errors import ToolError
+from ..review import submit
+from .toolset import Arguments, Invocation, Labels, Tool
+
+MAX_EDITS = 128
+
+
+class ReplaceLines(Arguments):
+    start_line: int = Field(ge=1, description="First line, from 1.")
+    end_line: int = Field(ge=1, description="Last line, inclusive.")
+    new_content: str = Field(description="The new lines; empty deletes the lines.")
+
+
+class SearchReplace(Arguments):
+    search: str = Field(description="Exact text, unique in the document unless told otherwise.")
+    replace: str = Field(description="What stands there afterwards; empty deletes it.")
+    occurrence: int | None = Field(default=None, ge=1, description="Which occurrence, from 1.")
+    all: bool = Field(default=False, description="Replace every occurrence.")
+
+
+class PatchEdit(Arguments):
+    search: str = Field(description="Exact text in the document as it is now.")
+    replace: str
+    unique: bool = Field(default=True, description="False replaces every occurrence.")
+
+
+class PatchDocument(Arguments):
+    edits: list[PatchEdit] = Field(min_length=1, max_length=MAX_EDITS)
+
+
+class InsertAtCursor(Arguments):
+    text: str = Field(min_length=1)
+
+
+class ReplaceSelection(Arguments):
+    text: str = Field(description="What stands there afterwards; empty deletes the selection.")
+
+
+async def replace_lines(invocation: Invocation, args: ReplaceLines) -> ToolOutcome:
+    snapshot = await invocation.run.snapshot()
+    refuse_broken_escapes(args.new_content)
+    return await submit(invocation, snapshot, [_lines_edit(snapshot, args)])
+
+
+async def search_replace(invocation: Invocation, args: SearchReplace) -> ToolOutcome:
+    snapshot = await invocation.run.snapshot()
+    refuse_broken_escapes(args.replace)
+    if args.all:
+        matches = find_all(snapshot.text, args.search)
+    else:
+        matches = [find(snapshot.text, args.search, occurrence=args.occurrence)]
+    edits = [_edit(snapshot, match, args.replace) for match in matches]
+    return await submit(invocation, snapshot, edits, _loose_note(matches))
+
+
+async def patch_document(invocation: Invocation, args: PatchDocument) -> ToolOutcome:
+    snapshot = await invocation.run.snapshot()
+    edits: list[Edit] = []
+    matches: list[Match] = []
+    for number, item in enumerate(args.edits, start=1):
+        found = _patch_matches(snapshot, number, item)
+        matches += found
+        edits += [_edit(snapshot, match, item.replace) for match in found]
+    clash = overlapping(edits)
+    if clash:
+        line = snapshot.row_at(clash[1].start) + 1
+        raise ToolError("overlap", f"two edits change the same text in line {line}; none was made.")
+    return await submit(invocation, snapshot, edits, _loose_note(matches))
+
+
+async def insert_at_cursor(invocation: Invocation, args: InsertAtCursor) -> ToolOutcome:
+    refuse_broken_escapes(args.text)
+    return await _at_place(invocation, "cursor", args.text)
+
+
+async def replace_selection(invocation: Invocation, args: ReplaceSelection) -> ToolOutcome:
+    refuse_broken_escapes(args.text)
+    return await _at_place(invocation, "selection", args.text)
+
+
+async def _at_place(
+    invocation: Invocation, what: Literal["cursor", "selection"], text: str
+) -> ToolOutcome:
+    place = await invocation.run.editor.place(invocation.run.id, what)
+    if place is None:
+        raise ToolError(f"no_{what}", f"the writer sent no {what}; use another editing tool.")
+    if place.changed:
+        raise ToolError("stale_selection", "the writer changed the selected text; read it again.")
+    snapshot = await invocation.run.editor.snapshot(place.bufnr)
+    start = snapshot.offset_at(place.row0, place.byte_col)
+    end = snapshot.offset_at(place.end_row0, place.end_byte_col)
+    return await submit(invocation, snapshot, [Edit(start=start, end=end, new=text)])
+
+
+def _lines_edit(snapshot: Snapshot, args: ReplaceLines) -> Edit:
+    count = len(snapshot.lines)
+    if args.end_line < args.start_line or args.start_line > count:
+        raise ToolError(
+            "bad_range",
+            f"lines {args.start_line}-{args.end_line} do not exist; the document has {count} lines, "
+            f"the last is: {snapshot.lines[-1][:120]}",
+        )
+    if args.end_line > count:
+        raise ToolError("bad_range", f"the document ends at line {count}; end_line is beyond it.")
+    start = snapshot.line_starts[args.start_line - 1]
+    end = snapshot.line_starts[args.end_line - 1] + len(snapshot.lines[args.end_line - 1])
+    if args.new_content:
+        return Edit(start=start, end=end, new=args.new_content.removesuffix("\n"))
+    if end < len(snapshot.text):
+        return Edit(start=start, end=end + 1, new="")
+    return Edit(start=max(0, start - 1), end=end, new="")
+
+
+def _patch_matches(snapshot: Snapshot, number: int, item: PatchEdit) -> list[Match]:
+    try:
+        refuse_broken_escapes(item.replace)
+        if item.unique:
+            return [find(snapshot.text, item.search)]
+        return find_all(snapshot.text, item.search)
+    except ToolError as error:
+        message = f"edit {number}: {error} None of the edits was made."
+        raise ToolError(error.code, message) from error
+
+
+def _edit(snapshot: Snapshot, match: Match, new: str) -> Edit:
+    # A search that reached over the end of the last line took a line end that is not in the text.
+    at_end = match.end == len(snapshot.text) and new.endswith("\n")
+    return Edit(start=match.start, end=match.end, new=new.removesuffix("\n") if at_end else new)
+
+
+def _loose_note(matches: list[Match]) -> str:
+    if all(match.exact for match in matches):
+        return ""
+    return "note: the text matched except for white space at line edges."
+
+
+EDIT_TOOLS = (
+    Tool(
+        name="replace_lines",
+        description=(
+            "Replace a range of whole lines of the document, by the line numbers that "
+            "read_document showed. Empty new_content deletes the lines."
+        ),
+        arguments=ReplaceLines,
+        kind="edit",
+        labels=Labels(running="preparing the change"),
+        perform=replace_lines,
+    ),
+    Tool(
+        name="search_replace",
+        description=(
+            "Replace one exact piece of text. It must be unique in the document, unless "
+            "occurrence or all is given. May span lines."
+        ),
+        arguments=SearchReplace,
+        kind="edit",
+        labels=Labels(running="preparing the change"),
+        perform=search_replace,
+    ),
+    Tool(
+        name="patch_document",
+        description=(
+            "Make several replacements at once, all or none. Each search text is matched against "
+            "the document as it is before the patch and must not overlap another."
+        ),
+        arguments=PatchDocument,
+        kind="edit",
+        labels=Labels(running="preparing the change"),
+        perform=patch_document,
+    ),
+    Tool(
+        name="insert_at_cursor",
+        description="Insert text where the writer's cursor was when the message was sent.",
+        arguments=InsertAtCursor,
+        kind="edit",
+        labels=Labels(running="preparing the change"),
+        perform=insert_at_cursor,
+    ),
+    Tool(
+        name="replace_selection",
+        description="Replace the text that the writer attached as a selection.",
+        arguments=ReplaceSelection,
+        kind="edit",
+        labels=Labels(running="preparing the change"),
+        perform=replace_selection,
+    ),
+)

@@ -1,0 +1,151 @@
+"""Chats by id: opened from the store, sent to, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..agent.conversation import Conversation, Means
+from ..agent.run import Run, Target
+from ..agent.tools.toolset import ToolSet
+from ..domain.chat import RunStatus, Selection, turn_to_dict
+from ..domain.diagnostic import Checker
+from ..domain.docs import Docs
+from ..domain.project import ProjectFiles
+from ..editor.port import Editor
+from ..settings import Settings
+from ..storage.chats import ChatRecord, ChatStore
+from ..typst.project import find_root
+from .models import Models
+from .recorder import ChatRecorder
+
+if TYPE_CHECKING:
+    from .services import Choices
+
+
+@dataclass(slots=True, kw_only=True)
+class Chats:
+    """The conversations that were opened since the host started."""
+
+    settings: Settings
+    editor: Editor
+    store: ChatStore
+    models: Models
+    choices: Choices
+    tools: ToolSet
+    checker: Checker
+    files: ProjectFiles
+    docs: Docs
+    changed: Callable[[], None]
+    _open: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
+
+    @property
+    def running(self) -> bool:
+        return any(conversation.running for conversation in self._open.values())
+
+    async def open(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The latest chat of the project of `{dir, path}`, or a new one."""
+        project = await self._root(params)
+        record = await self.store.latest(project) or await self.store.create(project)
+        return await self._chat(record)
+
+    async def new(self, params: dict[str, Any]) -> dict[str, Any]:
+        """A new chat in the project of `{dir, path}`."""
+        return await self._chat(await self.store.create(await self._root(params)))
+
+    async def send(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Start a run for `{chat, text, target, capture, selections}`; its id."""
+        conversation = await self._conversation(str(params["chat"]))
+        choice = self.models.get()
+        record, turns = await self.store.load(conversation.chat)
+        conversation.refresh(turns)
+        run = await self._run(record, params)
+        path = str((params.get("target") or {}).get("path") or "")
+        await conversation.send(
+            str(params["text"]),
+            run,
+            Means(
+                model=choice.model,
+                tools=self.tools,
+                context_window=choice.context_window,
+                extra_prompt=self.settings.system_prompt,
+            ),
+            file=run.relative(path) if path else "",
+            selections=tuple(_selection(run, item) for item in params.get("selections") or ()),
+        )
+        self.changed()
+        self.editor.emit("TypstAIRunStarted", {"chat": run.chat, "run": run.id})
+        return {"run": run.id}
+
+    async def stop(self, params: dict[str, Any]) -> None:
+        """Stop the run of `{chat}`, or every run when none is named."""
+        chat = params.get("chat")
+        chosen = [self._open[chat]] if chat in self._open else list(self._open.values())
+        await asyncio.gather(*(conversation.stop() for conversation in chosen))
+
+    async def close(self) -> None:
+        await self.stop({})
+
+    async def _root(self, params: dict[str, Any]) -> str:
+        if self.settings.typst.root:
+            return str(Path(self.settings.typst.root).expanduser().absolute())
+        path = str(params.get("path") or "") or str(Path(str(params["dir"])) / "untitled.typ")
+        return await asyncio.to_thread(find_root, path, tuple(self.settings.typst.markers))
+
+    async def _chat(self, record: ChatRecord) -> dict[str, Any]:
+        conversation = await self._conversation(record.id)
+        return {
+            "id": record.id,
+            "project": record.project,
+            "title": record.title,
+            "turns": [turn_to_dict(turn) for turn in conversation.turns],
+        }
+
+    async def _conversation(self, chat: str) -> Conversation:
+        if chat not in self._open:
+            _, turns = await self.store.load(chat)
+            self._open.setdefault(
+                chat,
+                Conversation(
+                    chat,
+                    turns,
+                    recorder=ChatRecorder(self.store, chat),
+                    show=lambda event: self.editor.show(chat, event),
+                    ended=self._ended,
+                ),
+            )
+        return self._open[chat]
+
+    async def _run(self, record: ChatRecord, params: dict[str, Any]) -> Run:
+        target = params.get("target") or {}
+        return Run(
+            id=str(params.get("capture") or uuid.uuid4().hex),
+            chat=record.id,
+            root=await self._root(target) if target.get("path") else record.project,
+            mode=self.choices.mode,
+            approval=self.choices.approval,
+            target=Target(bufnr=target.get("bufnr")),
+            editor=self.editor,
+            checker=self.checker,
+            files=self.files,
+            docs=self.docs,
+            tool_rounds=self.settings.limits.tool_rounds,
+        )
+
+    def _ended(self, run: Run, status: RunStatus) -> None:
+        self.changed()
+        data = {"chat": run.chat, "run": run.id, "status": status}
+        self.editor.emit("TypstAIRunFinished", data)
+
+
+def _selection(run: Run, item: dict[str, Any]) -> Selection:
+    return Selection(
+        path=run.relative(str(item["path"])),
+        start_line=int(item["start_line"]),
+        end_line=int(item["end_line"]),
+        text=str(item["text"]),
+    )

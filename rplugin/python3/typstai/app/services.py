@@ -1,0 +1,142 @@
+"""The running parts, and the methods that Lua may call on them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from ..agent.tools.builtin import builtin_tools
+from ..agent.tools.toolset import ToolSet
+from ..domain.chat import Approval, Mode
+from ..editor.nvim import NvimEditor
+from ..errors import SettingsError
+from ..settings import Settings
+from ..storage.chats import ChatStore
+from ..storage.database import Database
+from ..typst.compiler import CompilerOptions, TypstCompiler
+from ..typst.project import DiskFiles
+from ..typst.reference import Reference
+from .chats import Chats
+from .models import Models
+
+Method = Callable[[dict[str, Any]], Awaitable[Any]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Choices:
+    """What the user chose for the next send."""
+
+    mode: Mode
+    approval: Approval
+
+
+class Services:
+    """Everything that lives between the greeting and the shutdown."""
+
+    def __init__(self, settings: Settings, editor: NvimEditor, database: Database) -> None:
+        self.settings = settings
+        self._editor = editor
+        self._database = database
+        self._choices = Choices(mode=settings.mode, approval=settings.approval)
+        self._models = Models(settings)
+        self._compiler = TypstCompiler(_compiler_options(settings))
+        self._chats = Chats(
+            settings=settings,
+            editor=editor,
+            store=ChatStore(database),
+            models=self._models,
+            choices=self._choices,
+            tools=_tools(settings),
+            checker=self._compiler,
+            files=DiskFiles(),
+            docs=Reference(),
+            changed=self._tell_status,
+        )
+        self.methods: dict[str, Method] = {
+            "chat.open": self._chats.open,
+            "chat.new": self._chats.new,
+            "chat.send": self._chats.send,
+            "chat.stop": self._chats.stop,
+            "model.list": self._list_models,
+            "model.choose": self._choose_model,
+            "mode.choose": self._choose_mode,
+            "approval.choose": self._choose_approval,
+            "approval.answer": self._answer_approval,
+            "proposal.resolved": self._proposal_resolved,
+        }
+
+    @classmethod
+    async def open(cls, data: Path, settings: Settings, editor: NvimEditor) -> Services:
+        """Open the store and build the rest. Raises `StorageError`."""
+        database = await Database.open(data)
+        services = cls(settings, editor, database)
+        if database.set_aside is not None:
+            editor.notify(
+                f"The chat database was damaged and set aside as {database.set_aside.name}; "
+                "a new one was begun.",
+                level="warn",
+            )
+        services._tell_status()
+        return services
+
+    async def close(self) -> None:
+        """End all runs, child processes and connections; then close the store."""
+        await self._chats.close()
+        await asyncio.gather(self._compiler.close(), self._models.close())
+        self._database.close()
+
+    def _tell_status(self) -> None:
+        self._editor.status(
+            {
+                "model": self._models.current,
+                "mode": self._choices.mode,
+                "approval": self._choices.approval,
+                "running": self._chats.running,
+            }
+        )
+
+    async def _list_models(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {"names": self._models.names, "current": self._models.current}
+
+    async def _choose_model(self, params: dict[str, Any]) -> None:
+        self._models.choose(str(params["name"]))
+        self._tell_status()
+
+    async def _choose_mode(self, params: dict[str, Any]) -> None:
+        self._choices.mode = _one_of(Mode, params["name"])
+        self._tell_status()
+
+    async def _choose_approval(self, params: dict[str, Any]) -> None:
+        self._choices.approval = _one_of(Approval, params["name"])
+        self._tell_status()
+
+    async def _answer_approval(self, params: dict[str, Any]) -> None:
+        self._editor.answered(params)
+
+    async def _proposal_resolved(self, params: dict[str, Any]) -> None:
+        self._editor.resolved(params)
+
+
+def _one_of(kind: Any, name: Any) -> Any:
+    allowed = get_args(kind)
+    if name not in allowed:
+        raise SettingsError(f"{name!r} is not one of {', '.join(allowed)}.")
+    return name
+
+
+def _tools(settings: Settings) -> ToolSet:
+    return builtin_tools(disable=settings.tools.disable)
+
+
+def _compiler_options(settings: Settings) -> CompilerOptions:
+    typst = settings.typst
+    return CompilerOptions(
+        main=typst.main,
+        timeout_s=typst.timeout,
+        memory_mib=typst.memory,
+        package_path=typst.packages,
+        font_paths=tuple(typst.font_paths),
+    )

@@ -1,0 +1,147 @@
+"""The options as frozen models, parsed once from the plain table that Lua sends.
+
+A wrong option is a line in `problems`, never a crash: the rest keeps working
+with its default. Only `app` reads settings; everything else is passed values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+
+def _list(value: Any) -> Any:
+    """An empty Lua table arrives as a list or as a map: both mean "nothing"."""
+    return [] if value == {} else value
+
+
+def _map(value: Any) -> Any:
+    return {} if value == [] else value
+
+
+class _Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+class KeyOption(_Options):
+    """Where a key comes from: exactly one of the four."""
+
+    env: str | None = None
+    cmd: list[str] | None = None
+    file: str | None = None
+    keyring: dict[str, str] | None = None
+
+
+class ModelOption(_Options):
+    """One entry of `models`."""
+
+    name: str = Field(min_length=1)
+    base_url: str = Field(min_length=1)
+    model: str = Field(min_length=1)
+    api_key: KeyOption | None = None
+    vision: bool = False
+    reasoning_effort: str | None = None
+    allow_insecure_origin: str | None = None
+    headers: Annotated[dict[str, str], BeforeValidator(_map)] = {}
+    temperature: float | None = None
+    max_tokens: int | None = Field(default=None, gt=0)
+    context_window: int | None = Field(default=None, gt=0)
+    timeout: float = Field(default=120, gt=0)
+    proxy: str | None = None
+
+
+class ToolOptions(_Options):
+    disable: Annotated[list[str], BeforeValidator(_list)] = []
+
+
+class TypstOptions(_Options):
+    main: str = ""
+    root: str = ""
+    packages: str = ""
+    font_paths: Annotated[list[str], BeforeValidator(_list)] = []
+    timeout: float = Field(default=20, gt=0)
+    memory: int = Field(default=4096, ge=256)
+    markers: Annotated[list[str], BeforeValidator(_list)] = []
+
+
+class LimitOptions(_Options):
+    tool_rounds: int = Field(default=32, ge=1, le=1000)
+
+
+class LogOptions(_Options):
+    level: Literal["debug", "info", "warn"] = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything the user can set that the Python half needs."""
+
+    models: tuple[ModelOption, ...] = ()
+    default_model: str = ""
+    mode: Literal["edit", "read"] = "edit"
+    approval: Literal["review", "suggest", "auto"] = "review"
+    system_prompt: str = ""
+    tools: ToolOptions = ToolOptions()
+    typst: TypstOptions = TypstOptions()
+    limits: LimitOptions = LimitOptions()
+    log: LogOptions = LogOptions()
+    problems: tuple[str, ...] = ()
+    """One sentence for each option that could not be used."""
+
+
+_Section = TypeVar("_Section", bound=_Options)
+
+
+def parse(options: Mapping[str, Any]) -> Settings:
+    """Settings from the table of `setup()`; problems are collected, not raised."""
+    problems: list[str] = []
+    mode, approval = options.get("mode"), options.get("approval")
+    return Settings(
+        models=_models(options.get("models") or [], problems),
+        default_model=str(options.get("default_model") or ""),
+        mode="edit" if mode == "edit" else "read",
+        approval=approval if approval in ("suggest", "auto") else "review",
+        system_prompt=str(options.get("system_prompt") or ""),
+        tools=_section(ToolOptions, "tools", options, problems),
+        typst=_section(TypstOptions, "typst", options, problems),
+        limits=_section(LimitOptions, "limits", options, problems),
+        log=_section(LogOptions, "log", options, problems),
+        problems=tuple(problems),
+    )
+
+
+def _models(entries: Sequence[Any] | Mapping[str, Any], problems: list[str]) -> tuple[ModelOption, ...]:
+    if isinstance(entries, Mapping):
+        problems.append("models: must be a list of tables.")
+        return ()
+    found: dict[str, ModelOption] = {}
+    for index, entry in enumerate(entries, start=1):
+        option = _validated(ModelOption, f"models[{index}]", entry, problems)
+        if option is None:
+            continue
+        if option.name in found:
+            problems.append(f"models[{index}].name: {option.name!r} is used twice.")
+        else:
+            found[option.name] = option
+    return tuple(found.values())
+
+
+def _section(
+    cls: type[_Section], name: str, options: Mapping[str, Any], problems: list[str]
+) -> _Section:
+    return _validated(cls, name, _map(options.get(name) or {}), problems) or cls()
+
+
+def _validated(
+    cls: type[_Section], path: str, value: Any, problems: list[str]
+) -> _Section | None:
+    try:
+        return cls.model_validate(value)
+    except ValidationError as error:
+        for item in error.errors(include_input=False, include_url=False):
+            where = ".".join((path, *(str(part) for part in item["loc"])))
+            problems.append(f"{where}: {item['msg']}.")
+        return None
