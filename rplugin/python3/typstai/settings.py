@@ -113,7 +113,9 @@ def parse(options: Mapping[str, Any]) -> Settings:
     )
 
 
-def _models(entries: Sequence[Any] | Mapping[str, Any], problems: list[str]) -> tuple[ModelOption, ...]:
+def _models(
+    entries: Sequence[Any] | Mapping[str, Any], problems: list[str]
+) -> tuple[ModelOption, ...]:
     if isinstance(entries, Mapping):
         problems.append("models: must be a list of tables.")
         return ()
@@ -135,9 +137,7 @@ def _section(
     return _validated(cls, name, _map(options.get(name) or {}), problems) or cls()
 
 
-def _validated(
-    cls: type[_Section], path: str, value: Any, problems: list[str]
-) -> _Section | None:
+def _validated(cls: type[_Section], path: str, value: Any, problems: list[str]) -> _Section | None:
     try:
         return cls.model_validate(value)
     except ValidationError as error:

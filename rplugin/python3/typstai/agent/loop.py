@@ -49,7 +49,7 @@ class Loop:
         self._system = system_prompt(extra_prompt)
 
     async def work(self) -> tuple[RunStatus, str]:
-        """Run to the end; the status and, unless complete, one sentence why. Raises `ModelError`."""
+        """Run to the end; the status, and why unless it is complete. Raises `ModelError`."""
         for number in range(self._run.tool_rounds):
             done = await self._query(number, self._tools.specs(self._run.mode))
             if done.finish != "stop" and not done.calls:
@@ -67,7 +67,7 @@ class Loop:
             messages.append(history.UserMessage(text=note))
         request = ModelRequest(system=self._system, messages=tuple(messages), tools=tools)
         self._transcript.begin_round(number)
-        async with aclosing(self._model.stream(request)) as events:  # pyright: ignore
+        async with aclosing(self._model.stream(request)) as events:
             async for event in events:
                 match event:
                     case TextDelta(text=text):

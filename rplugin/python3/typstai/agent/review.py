@@ -96,9 +96,7 @@ async def _decide(invocation: Invocation, proposal: Proposal) -> Sequence[Hunk]:
         raise
 
 
-def _outcome(
-    proposal: Proposal, hunks: Sequence[Hunk], verdict: Verdict, note: str
-) -> ToolOutcome:
+def _outcome(proposal: Proposal, hunks: Sequence[Hunk], verdict: Verdict, note: str) -> ToolOutcome:
     accepted = [hunk for hunk in hunks if hunk.state == "accepted"]
     if len(accepted) == len(hunks):
         told = f"applied to {proposal.path}: all {_count(hunks)}."

@@ -7,8 +7,8 @@ from pathlib import PurePath
 
 from ..domain.chat import Approval, Mode
 from ..domain.diagnostic import Checker
-from ..domain.document import Snapshot
 from ..domain.docs import Docs
+from ..domain.document import Snapshot
 from ..domain.project import ProjectFiles
 from ..editor.port import Editor
 from ..errors import ToolError

@@ -89,9 +89,7 @@ class Transcript:
                 self._put(first + offset, use)
             else:
                 self._add(
-                    ToolUse(
-                        round=self._round, id=call.id, name=call.name, arguments=call.arguments
-                    )
+                    ToolUse(round=self._round, id=call.id, name=call.name, arguments=call.arguments)
                 )
 
     def drop_announced(self) -> None:
@@ -100,11 +98,10 @@ class Transcript:
             if isinstance(segment, ToolUse) and not segment.id:
                 self._put(index, replace(segment, state="cancelled", label="not received whole"))
 
-    def waiting(self, call_id: str, *, label: str = "", detail: str = "", proposal: str = "") -> None:
+    def waiting(self, call_id: str, *, label: str, proposal: str = "") -> None:
         """The call waits for the user."""
         index, use = self._use(call_id)
-        changed = replace(use, state="waiting", label=label, detail=detail, proposal=proposal)
-        self._put(index, changed)
+        self._put(index, replace(use, state="waiting", label=label, proposal=proposal))
 
     def running(self, call_id: str, label: str) -> None:
         index, use = self._use(call_id)
@@ -216,9 +213,7 @@ class Transcript:
 
     def _shown(self, index: int) -> None:
         segment = segment_to_dict(self._segments[index])
-        self._show(
-            {"kind": "segment", "id": self._turn.id, "index": index + 1, "segment": segment}
-        )
+        self._show({"kind": "segment", "id": self._turn.id, "index": index + 1, "segment": segment})
         self._save(self.turn)
 
     def _use(self, call_id: str) -> tuple[int, ToolUse]:

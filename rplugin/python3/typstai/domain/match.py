@@ -61,7 +61,9 @@ def find_all(text: str, search: str) -> list[Match]:
         return [Match(start=loose[0][0], end=min(loose[0][1], len(text)), exact=False)]
     if loose:
         lines = ", ".join(str(_line(text, start)) for start, _ in loose[:10])
-        raise ToolError("ambiguous", f"only similar text was found, in lines {lines}. Quote exactly.")
+        raise ToolError(
+            "ambiguous", f"only similar text is there, in lines {lines}: quote exactly."
+        )
     raise ToolError("not_found", f"the text is not in the document. {nearest_lines(text, search)}")
 
 
@@ -89,7 +91,7 @@ def refuse_broken_escapes(text: str) -> None:
         raise ToolError(
             "broken_escape",
             f"line {line} of the new text has the control character {broken.group()!r}: a backslash "
-            r"was not escaped in the JSON arguments (write \\). Typst math needs no backslash.",
+            r"was not escaped in the JSON (write \\). Typst math needs no backslash.",
         )
 
 

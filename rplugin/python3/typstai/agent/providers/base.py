@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -90,7 +90,7 @@ class Model(Protocol):
         """The name the user gave it."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """Send the request; yields deltas as they arrive and one `Done` at the end.
 
         Raises `ModelError`; what was yielded before stands. Closing the

@@ -109,7 +109,7 @@ def _lines_edit(snapshot: Snapshot, args: ReplaceLines) -> Edit:
     if args.end_line < args.start_line or args.start_line > count:
         raise ToolError(
             "bad_range",
-            f"lines {args.start_line}-{args.end_line} do not exist; the document has {count} lines, "
+            f"lines {args.start_line}-{args.end_line} do not exist; there are {count} lines, "
             f"the last is: {snapshot.lines[-1][:120]}",
         )
     if args.end_line > count:

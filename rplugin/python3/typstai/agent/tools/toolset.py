@@ -46,7 +46,7 @@ class Invocation:
     run: Run
     call: ToolCall
     waiting: Callable[..., None]
-    """`waiting(label=…, detail=…, proposal=…)`: the call now waits for the user."""
+    """`waiting(label=…, proposal=…)`: the call now waits for the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
