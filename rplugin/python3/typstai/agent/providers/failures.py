@@ -1,0 +1,226 @@
+"""Puts what went wrong at an endpoint into one sentence that says what to do."""
+
+from __future__ import annotations
+
+import math
+import socket
+import ssl
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import cast
+from urllib.parse import urlsplit
+
+from ...errors import ConnectError, StatusError, StreamError
+from .endpoint import Endpoint
+
+_OVERFLOW = (
+    "context_length", "context length", "context window", "context size", "too many tokens",
+    "prompt is too long", "input is too long", "maximum number of tokens", "token count",
+)  # fmt: skip
+_FILTER = ("content_filter", "content filter", "content management policy", "safety system")
+_MIN_SECRET = 8
+"""Shorter values are placeholders such as `none`, and may be words of an error."""
+
+
+def label(endpoint: Endpoint) -> str:
+    """How messages call the endpoint."""
+    return f"{endpoint.name} ({endpoint.origin})"
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """The text, with each secret in it (a provider may echo the key) blotted out."""
+    for secret in secrets:
+        if len(secret) >= _MIN_SECRET:
+            text = text.replace(secret, "[secret]")
+    return text
+
+
+# --- no connection ------------------------------------------------------------------------------
+
+
+def not_connected(endpoint: Endpoint, error: BaseException, proxy: str) -> ConnectError:
+    """For a connection that could not be opened. `proxy`: where its URL came from, or ""."""
+    causes = list(_causes(error))
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        return ConnectError(_tls(endpoint, causes))
+    if proxy:
+        return ConnectError(
+            f"Model {endpoint.name} is not reached through the proxy of {proxy}; check or unset it."
+        )
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return ConnectError(
+            f"The host {endpoint.host} of model {endpoint.name} is not known;"
+            " check base_url and the network."
+        )
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return ConnectError(
+            f"Nothing listens at {endpoint.origin} (model {endpoint.name})."
+            " Start the server or change base_url."
+        )
+    return ConnectError(f"{label(endpoint)} cannot be reached; check the network.")
+
+
+def no_connection_in_time(endpoint: Endpoint, seconds: float) -> ConnectError:
+    """No connection, or no end of the TLS handshake, within `seconds`."""
+    return ConnectError(
+        f"{label(endpoint)} accepted no connection within {seconds:g} s; check base_url and the"
+        " network."
+    )
+
+
+def no_answer_in_time(endpoint: Endpoint) -> ConnectError:
+    """The request was sent, and nothing came back within the endpoint's timeout."""
+    return ConnectError(
+        f"{label(endpoint)} did not begin its answer within {endpoint.timeout:g} s; try again,"
+        " or raise its timeout."
+    )
+
+
+def hung_up(endpoint: Endpoint) -> ConnectError:
+    """The server closed the connection, or spoke no HTTP, before it answered."""
+    return ConnectError(
+        f"{label(endpoint)} closed the connection without an answer; check base_url and the"
+        " server's log."
+    )
+
+
+def bad_proxy(endpoint: Endpoint, source: str) -> ConnectError:
+    """The proxy's URL cannot be used; it is not shown, as it may hold a password."""
+    return ConnectError(
+        f"Model {endpoint.name} cannot use the proxy of {source}; correct or unset it."
+    )
+
+
+def bad_certificates(endpoint: Endpoint) -> ConnectError:
+    """The certificates that the environment names cannot be loaded."""
+    return ConnectError(
+        f"The certificates for model {endpoint.name} cannot be loaded; check SSL_CERT_FILE and"
+        " SSL_CERT_DIR."
+    )
+
+
+def _tls(endpoint: Endpoint, causes: Iterable[BaseException]) -> str:
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"The certificate of {label(endpoint)} is not trusted: {cause.verify_message};"
+                " name your own authority with SSL_CERT_FILE."
+            )
+    return f"{label(endpoint)} does not speak TLS as expected; should base_url begin with http://?"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            group = cast("BaseExceptionGroup[BaseException]", error)
+            for inner in group.exceptions:
+                yield from _causes(inner)
+        error = error.__cause__ or error.__context__
+
+
+# --- an answer that is an error -----------------------------------------------------------------
+
+
+def broken(endpoint: Endpoint, reason: str) -> StreamError:
+    """The stream broke, or carried an error; `reason` is ours or the provider's."""
+    return StreamError(f"{label(endpoint)}: {_sentence(_explained(reason))}")
+
+
+def refused(
+    endpoint: Endpoint, status: int, message: str, headers: Mapping[str, str]
+) -> StatusError:
+    """For a status that is not a success. `message` is the provider's own, on one line."""
+    if 300 <= status < 400:
+        text = _redirect(endpoint, headers.get("location", ""))
+    else:
+        reason = message or _phrase(status) or "no reason given"
+        text = f"{_outcome(endpoint, status, message)} ({status}): {_sentence(reason)}"
+        text += _hint(endpoint, status)
+    return StatusError(status, text, retry_after=retry_after(headers))
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `retry-after` (seconds or a date)."""
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after", "")
+    seconds = _number(value)
+    return seconds if seconds is not None else _until(value, time.time() if now is None else now)
+
+
+def _explained(reason: str) -> str:
+    if _mentions(reason, _OVERFLOW):
+        return f"the conversation is too long for this model: {reason}"
+    if _mentions(reason, _FILTER):
+        return f"stopped by the content filter: {reason}"
+    return reason
+
+
+def _outcome(endpoint: Endpoint, status: int, message: str) -> str:
+    name = label(endpoint)
+    if status in (401, 403):
+        key = f"the key from {endpoint.key.describe()}" if endpoint.key else "a request without key"
+        return f"{name} refused {key}"
+    if status in (400, 413, 422) and _mentions(message, _OVERFLOW):
+        return f"The conversation is too long for {name}"
+    if status in (400, 422) and _mentions(message, _FILTER):
+        return f"The content filter of {name} stopped the request"
+    if status == 404:
+        return f"{name} does not have the model {endpoint.model}, or not at this base_url"
+    if status in (429, 529):
+        return f"{name} has no capacity for this request now"
+    return f"{name} failed" if status >= 500 else f"{name} refused the request"
+
+
+def _hint(endpoint: Endpoint, status: int) -> str:
+    if status == 401 and endpoint.key is None:
+        return " Set api_key."
+    if status in (404, 405) and "/v1" not in endpoint.url:
+        return " The base_url probably lacks /v1."
+    if status == 404:
+        return " Check the model's name; a local one must be pulled or loaded first."
+    return ""
+
+
+def _redirect(endpoint: Endpoint, location: str) -> str:
+    parts = urlsplit(location)
+    target = f" to {parts.scheme}://{parts.hostname}" if parts.hostname else ""
+    return (
+        f"{label(endpoint)} redirects{target}; redirects are not followed, to keep the key with"
+        " its endpoint. Set base_url to the final address."
+    )
+
+
+def _mentions(text: str, words: Iterable[str]) -> bool:
+    lowered = text.lower()
+    return any(word in lowered for word in words)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+def _until(value: str, now: float) -> float | None:
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,87 @@
+"""A model behind an OpenAI-compatible endpoint.
+
+Joins the parts: key, request, HTTP, reader. Each failure leaves as one
+sentence that names the endpoint and never holds a secret. One call of `stream`
+is one request; repeating a failed one is for whoever wraps this model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from ...errors import StatusError, StreamError
+from . import failures
+from .base import Done, ModelRequest, StreamEvent
+from .chunks import body_message
+from .client import MAX_ERROR_BODY_BYTES, BrokenBody, HttpClients, Reply
+from .endpoint import Endpoint
+from .keys import Key
+from .reader import AnswerReader
+from .wire import request_body
+
+FINISH_SECONDS = 5.0
+"""How long to wait, after the finish reason, for the usage and the end of the stream."""
+
+
+class OpenAIModel:
+    """Implements `base.Model`. The clients are shared and belong to the caller."""
+
+    def __init__(self, endpoint: Endpoint, clients: HttpClients) -> None:
+        self._endpoint = endpoint
+        self._clients = clients
+        self._key = Key(endpoint.key) if endpoint.key else None
+
+    @property
+    def name(self) -> str:
+        """The name the user gave it."""
+        return self._endpoint.name
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+        """See `base.Model.stream`; also raises `SettingsError` when the key cannot be had."""
+        key = await self._key.resolve() if self._key else ""
+        body = request_body(self._endpoint, request)
+        try:
+            async with self._clients.post(self._endpoint, body, self._headers(key)) as reply:
+                if reply.status != 200:
+                    raise await self._refusal(reply, key)
+                reader = AnswerReader(input_bytes=len(body))
+                async with aclosing(_events(reply, reader)) as events:
+                    async for event in events:
+                        yield event
+        except StreamError as error:
+            raise failures.broken(self._endpoint, self._safe(str(error), key)) from error
+
+    def _headers(self, key: str) -> dict[str, str]:
+        authorization = {"authorization": f"Bearer {key}"} if key else {}
+        own = {name.lower(): value for name, value in self._endpoint.headers.items()}
+        form = {"content-type": "application/json", "accept": "text/event-stream"}
+        return {**authorization, **own, **form}
+
+    async def _refusal(self, reply: Reply, key: str) -> StatusError:
+        if reply.status == 401 and self._key:
+            self._key.forget()
+        message = body_message(await reply.read_all(MAX_ERROR_BODY_BYTES))
+        safe = self._safe(message, key)
+        return failures.refused(self._endpoint, reply.status, safe, reply.headers)
+
+    def _safe(self, text: str, key: str) -> str:
+        return failures.without_secrets(text, (key, *self._endpoint.headers.values()))
+
+
+async def _events(reply: Reply, reader: AnswerReader) -> AsyncGenerator[StreamEvent, None]:
+    """All events of the body. What came before an error was yielded before it."""
+    orderly = reply.is_delimited
+    try:
+        while not reader.done:
+            data = await reply.read(within=FINISH_SECONDS if reader.finished else None)
+            if not data:
+                break
+            for event in reader.feed(data):
+                yield event
+    except BrokenBody:
+        orderly = False
+    for event in reader.end(orderly=orderly):
+        if isinstance(event, Done):
+            await reply.drain()
+        yield event
