@@ -12,7 +12,7 @@ MAX_LISTED = 128
 class Listing:
     """Files of a project, relative to its root, sorted, `/` as separator."""
 
-    paths: tuple[str, ...]
+    entries: tuple[str, ...]
     complete: bool
     """False when there are more than `MAX_LISTED`."""
 
