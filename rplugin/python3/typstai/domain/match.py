@@ -90,7 +90,7 @@ def refuse_broken_escapes(text: str) -> None:
         line = _line(text, broken.start())
         raise ToolError(
             "broken_escape",
-            f"line {line} of the new text has the control character {broken.group()!r}: a backslash "
+            f"line {line} of the new text has {broken.group()!r} in it: a backslash "
             r"was not escaped in the JSON (write \\). Typst math needs no backslash.",
         )
 
