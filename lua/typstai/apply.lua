@@ -1,0 +1,101 @@
+-- The one way in which text of a proposal enters a buffer: compare and apply, in one
+-- call, as one undo step, with the smallest edits.
+local M = {}
+
+local api = vim.api
+
+local function stands(bufnr, change)
+  local stop = change.row0 + #change.old
+  if stop > api.nvim_buf_line_count(bufnr) then
+    return false
+  end
+  return vim.deep_equal(api.nvim_buf_get_lines(bufnr, change.row0, stop, false), change.old)
+end
+
+-- Top to bottom; what is inserted before a line comes before what that line becomes.
+local function in_order(changes)
+  local order = {}
+  for i in ipairs(changes) do
+    order[i] = i
+  end
+  table.sort(order, function(a, b)
+    local left, right = changes[a], changes[b]
+    if left.row0 ~= right.row0 then
+      return left.row0 < right.row0
+    end
+    if (#left.old == 0) ~= (#right.old == 0) then
+      return #left.old == 0
+    end
+    return a < b
+  end)
+  return order
+end
+
+-- Indices of the changes that can be made, top to bottom.
+local function fitting(bufnr, changes)
+  local fits, free_row = {}, 0
+  for _, i in ipairs(in_order(changes)) do
+    local change = changes[i]
+    if change.row0 >= free_row and stands(bufnr, change) then
+      fits[#fits + 1] = i
+      free_row = change.row0 + #change.old
+    end
+  end
+  return fits
+end
+
+local function reword(bufnr, row, step)
+  for i = #step.spans, 1, -1 do
+    local span = step.spans[i]
+    local words = step.new[1]:sub(span.new_col + 1, span.new_end)
+    api.nvim_buf_set_text(bufnr, row, span.old_col, row, span.old_end, { words })
+  end
+end
+
+local function edit(bufnr, change)
+  local steps = change.steps or require("typstai.diff").steps(change)
+  for i = #steps, 1, -1 do
+    local step = steps[i]
+    local row = change.row0 + step.old_row
+    if step.spans then
+      reword(bufnr, row, step)
+    else
+      api.nvim_buf_set_lines(bufnr, row, row + #step.old, true, step.new)
+    end
+  end
+end
+
+-- Setting 'undolevels', to whatever it is, closes the undo step: without it an edit
+-- made while the user types would go back with their words.
+local function close_undo_step(bufnr)
+  vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
+end
+
+--- Makes those of the changes whose old lines stand at their place and that do not
+--- overlap one above, as one undo step.
+--- Codes: `no_buffer`, `not_modifiable`.
+---@param bufnr integer
+---@param changes typstai.LineChange[] may carry their `steps`
+---@return table<integer, boolean>|nil made by index, typstai.Error|nil
+function M.run(bufnr, changes)
+  local buffer = require("typstai.buffer")
+  if not api.nvim_buf_is_valid(bufnr) or not buffer.load(bufnr) then
+    return nil, { code = "no_buffer", message = "The document is no longer open." }
+  end
+  if not buffer.is_modifiable(bufnr) then
+    return nil, { code = "not_modifiable", message = "The document is read-only." }
+  end
+  local fits, made = fitting(bufnr, changes), {}
+  if #fits == 0 then
+    return made
+  end
+  close_undo_step(bufnr)
+  for i = #fits, 1, -1 do
+    edit(bufnr, changes[fits[i]])
+    made[fits[i]] = true
+  end
+  close_undo_step(bufnr)
+  return made
+end
+
+return M

@@ -1,0 +1,285 @@
+-- Proposed changes, as Python and the public API see them: shown, accepted, rejected,
+-- withdrawn. The buffer is not changed until the user (or mode `auto`) accepts.
+local M = {}
+
+local hunks = require("typstai.hunks")
+
+local function failure(code, message)
+  return nil, { code = code, message = message }
+end
+
+local function is_text(hunk)
+  for _, line in ipairs(hunk.new) do
+    if line:find("[%z\n]") then
+      return false
+    end
+  end
+  return true
+end
+
+local function refusal(args)
+  if hunks.get(args.id) then
+    return { code = "duplicate", message = "The proposal " .. args.id .. " is already known." }
+  end
+  local bufnr = args.bufnr
+  if not vim.api.nvim_buf_is_valid(bufnr) or not require("typstai.buffer").load(bufnr) then
+    return { code = "no_buffer", message = "The document is no longer open." }
+  end
+  for _, hunk in ipairs(args.hunks) do
+    if not is_text(hunk) then
+      return { code = "invalid_text", message = "A new line holds a line break or a NUL." }
+    end
+  end
+end
+
+local function add(args)
+  local err = refusal(args)
+  if err then
+    return nil, err
+  end
+  local proposal = hunks.add(args)
+  hunks.anchor(proposal)
+  return proposal
+end
+
+local function listed_hunk(hunk)
+  local start, finish = hunks.look(hunk)
+  return {
+    id = hunk.id,
+    state = hunk.state,
+    start = start,
+    finish = finish,
+    old = hunk.old,
+    new = hunk.new,
+  }
+end
+
+local function listed(proposal)
+  return {
+    id = proposal.id,
+    bufnr = proposal.bufnr,
+    source = proposal.source,
+    call = proposal.call,
+    verdict = proposal.verdict,
+    hunks = vim.tbl_map(listed_hunk, proposal.hunks),
+  }
+end
+
+--- Shows a proposal; the buffer stays as it is. A hunk whose old lines do not stand at
+--- its row comes back stale. Codes: `no_buffer`, `invalid_text`, `duplicate`.
+---@param args typstai.Proposal
+---@return typstai.Hunk[]|nil, typstai.Error|nil
+function M.propose(args)
+  local proposal, err = add(args)
+  if not proposal then
+    return nil, err
+  end
+  local shown = listed(proposal)
+  require("typstai.events").emit({
+    name = "TypstAIProposal",
+    data = { id = shown.id, bufnr = shown.bufnr, hunks = shown.hunks },
+  })
+  if hunks.count(proposal, "pending") == 0 then
+    require("typstai.accept").give_up(proposal.hunks)
+  else
+    require("typstai.watch").start(proposal.bufnr)
+    hunks.redraw(proposal.bufnr)
+  end
+  return hunks.to_wire(proposal)
+end
+
+--- Applies at once what fits, as one undo step. Codes: those of `propose`, `not_modifiable`.
+---@param args typstai.Proposal
+---@return typstai.Hunk[]|nil, typstai.Error|nil
+function M.apply(args)
+  local proposal, err = add(args)
+  if not proposal then
+    return nil, err
+  end
+  local done
+  done, err = require("typstai.accept").run(proposal.hunks)
+  if not done then
+    hunks.drop(proposal)
+    return nil, err
+  end
+  return hunks.to_wire(proposal)
+end
+
+-- The undecided hunks that an id and an optional hunk name.
+local function chosen(id, hunk_id)
+  local proposal, is_resolved = hunks.get(id)
+  if not proposal then
+    return failure("unknown_proposal", "There is no proposal " .. id .. ".")
+  end
+  if is_resolved then
+    return failure("already_resolved", "The proposal " .. id .. " is already decided.")
+  end
+  local undecided = hunks.undecided({ proposal })
+  if not hunk_id then
+    return undecided
+  end
+  for _, hunk in ipairs(undecided) do
+    if hunk.id == hunk_id then
+      return { hunk }
+    end
+  end
+  return failure("already_resolved", "The hunk " .. hunk_id .. " is already decided.")
+end
+
+local function under_cursor()
+  local hunk = require("typstai.ui.jump").under_cursor()
+  if not hunk then
+    return failure("no_hunk", "There is no proposed change under the cursor.")
+  end
+  return { hunk }
+end
+
+local function pick(id, opts)
+  if id then
+    return chosen(id, opts and opts.hunk)
+  end
+  return under_cursor()
+end
+
+--- Takes down what is undecided, as rejected. Code: `unknown_proposal`.
+---@param args { id: string, reason?: string }
+---@return typstai.Hunk[]|nil, typstai.Error|nil
+function M.withdraw(args)
+  local _, err = M.reject(args.id, { reason = args.reason })
+  if err and err.code ~= "already_resolved" then
+    return nil, err
+  end
+  return hunks.to_wire(hunks.get(args.id))
+end
+
+--- Accepts a whole proposal, one hunk of it, or the hunk under the cursor. What is stale
+--- of a whole proposal ends as stale; a single stale hunk is refused.
+--- Codes: `unknown_proposal`, `already_resolved`, `no_hunk`, `stale`, `not_modifiable`.
+---@param id? string
+---@param opts? { hunk?: string }
+---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
+function M.accept(id, opts)
+  local picked, err = pick(id, opts)
+  if not picked then
+    return nil, err
+  end
+  local is_single = id == nil or (opts and opts.hunk ~= nil)
+  if is_single then
+    hunks.look(picked[1])
+    if picked[1].state == "stale" then
+      return failure("stale", "You changed these lines: reject the change or ask again.")
+    end
+  end
+  return require("typstai.accept").run(picked)
+end
+
+--- Rejects a whole proposal, one hunk of it, or the hunk under the cursor.
+--- Codes: `unknown_proposal`, `already_resolved`, `no_hunk`.
+---@param id? string
+---@param opts? { hunk?: string, reason?: string }
+---@return { rejected: integer }|nil, typstai.Error|nil
+function M.reject(id, opts)
+  local picked, err = pick(id, opts)
+  if not picked then
+    return nil, err
+  end
+  for _, hunk in ipairs(picked) do
+    hunks.look(hunk)
+    hunks.decide(hunk, "rejected", opts and opts.reason)
+  end
+  hunks.settle(picked)
+  return { rejected = #picked }
+end
+
+local function of_chat(chat)
+  return hunks.undecided(vim.tbl_filter(function(proposal)
+    return chat == nil or proposal.chat == chat
+  end, hunks.proposals()))
+end
+
+--- Accepts everything that is pending, of one chat or of all.
+---@param chat? string
+---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
+function M.accept_all(chat)
+  return require("typstai.accept").run(of_chat(chat))
+end
+
+--- Rejects everything undecided, of one chat or of all.
+---@param chat? string
+---@return { rejected: integer }
+function M.reject_all(chat)
+  local picked = of_chat(chat)
+  for _, hunk in ipairs(picked) do
+    hunks.look(hunk)
+    hunks.decide(hunk, "rejected")
+  end
+  hunks.settle(picked)
+  return { rejected = #picked }
+end
+
+--- Replaces what an undecided hunk would write. Codes: those of `reject`, `invalid_text`.
+---@param id string
+---@param hunk_id string
+---@param text string lines joined by a newline; "" for one empty line
+---@return boolean|nil, typstai.Error|nil
+function M.edit(id, hunk_id, text)
+  local picked, err = chosen(id, hunk_id)
+  if not picked then
+    return nil, err
+  end
+  local hunk = picked[1]
+  local new = vim.split(text, "\n", { plain = true })
+  if not is_text({ new = new }) then
+    return failure("invalid_text", "The new text holds a NUL.")
+  end
+  hunk.new, hunk.steps = new, nil
+  hunks.redraw(hunk.proposal.bufnr)
+  return true
+end
+
+--- The undecided proposals, of one buffer or of all, with their states now.
+---@param bufnr? integer
+---@return table[]
+function M.list(bufnr)
+  return vim.tbl_map(listed, hunks.proposals(bufnr))
+end
+
+--- How many hunks are undecided.
+---@return integer
+function M.pending_count()
+  return #hunks.undecided(hunks.proposals())
+end
+
+--- Lines of a unified diff for the chat; see |typstai.ui.unified|.
+---@param id string
+---@return { text: string, hl: string }[]
+function M.diff_lines(id)
+  local proposal = hunks.get(id)
+  return proposal and require("typstai.ui.unified").lines(proposal) or {}
+end
+
+--- Goes to the first undecided hunk of a proposal, in the document's window.
+---@param id string
+---@return boolean|nil, typstai.Error|nil
+function M.goto_first(id)
+  local picked, err = chosen(id)
+  if not picked then
+    return nil, err
+  end
+  require("typstai.ui.jump").to(picked[1])
+  return true
+end
+
+--- Goes to the next undecided hunk of the current buffer.
+---@param count? integer
+function M.next(count)
+  require("typstai.ui.jump").by(count or 1)
+end
+
+--- Goes to the previous undecided hunk of the current buffer.
+---@param count? integer
+function M.prev(count)
+  require("typstai.ui.jump").by(-(count or 1))
+end
+
+return M

@@ -1,0 +1,131 @@
+-- The keys of the hunk under the cursor, at the end of its line.
+local M = {}
+
+local api = vim.api
+local NS = api.nvim_create_namespace("typstai.hint")
+
+local MAX_VERDICT_CHARACTERS = 60
+
+local function keys(pairs_of_words)
+  local words = {}
+  for _, pair in ipairs(pairs_of_words) do
+    local lhs = require("typstai.keymaps").shown(pair[1])
+    if lhs ~= "" then
+      words[#words + 1] = pair[2] == "" and lhs or lhs .. " " .. pair[2]
+    end
+  end
+  return words
+end
+
+local function pending_keys()
+  local words = table.concat(keys({ { "accept", "accept" }, { "reject", "reject" } }), "  ")
+  local all = table.concat(keys({ { "accept_call", "" }, { "reject_call", "" } }), " ")
+  local parts = { words }
+  if all ~= "" then
+    parts[#parts + 1] = all .. " all"
+  end
+  vim.list_extend(parts, keys({ { "next", "next" } }))
+  return table.concat(parts, "  ")
+end
+
+local function one_line(text)
+  return vim.fn.strcharpart(vim.trim((text:gsub("%c+", " "))), 0, MAX_VERDICT_CHARACTERS)
+end
+
+local function place_of(hunk)
+  return ("%d/%d"):format(hunk.index, #hunk.proposal.hunks)
+end
+
+-- From the longest to the shortest way to say it.
+local function pending_texts(hunk, glyphs)
+  local head = glyphs.pending .. " " .. place_of(hunk)
+  local dot = glyphs.separator
+  local verdict = one_line(hunk.proposal.verdict)
+  local short = head .. dot .. table.concat(keys({ { "accept", "" }, { "reject", "" } }), " ")
+  local texts = { head .. dot .. pending_keys(), short, head }
+  if verdict ~= "" then
+    table.insert(texts, 1, head .. dot .. verdict .. dot .. pending_keys())
+  end
+  return texts
+end
+
+local function stale_texts(hunk, glyphs)
+  local head = glyphs.stale .. " " .. place_of(hunk)
+  local dot = glyphs.separator
+  local accept = require("typstai.keymaps").shown("accept")
+  local reject = table.concat(keys({ { "reject", "reject" } }))
+  local changed = head .. dot .. "you changed this line"
+  return {
+    table.concat({ changed, accept .. " unavailable", reject, "ask again" }, dot),
+    table.concat({ changed, reject }, dot),
+    changed,
+    head,
+  }
+end
+
+-- Cells left on the last screen line of the text line.
+local function room_after(win, row)
+  local info = vim.fn.getwininfo(win)[1]
+  local width = info.width - info.textoff
+  local last = vim.fn.virtcol({ row + 1, "$" }, false, win) - 1
+  if vim.wo[win].wrap then
+    return width - (last > 0 and (last - 1) % width + 1 or 0)
+  end
+  return width - last
+end
+
+local function fitting(texts, room)
+  for _, text in ipairs(texts) do
+    if api.nvim_strwidth(text) + 2 <= room then
+      return text
+    end
+  end
+end
+
+--- Takes the hint of a buffer away.
+---@param bufnr integer
+function M.clear(bufnr)
+  if api.nvim_buf_is_valid(bufnr) then
+    api.nvim_buf_clear_namespace(bufnr, NS, 0, -1)
+  end
+end
+
+--- Shows the keys of the hunk under the cursor of the current window, if there is one.
+function M.show()
+  local bufnr = api.nvim_get_current_buf()
+  M.clear(bufnr)
+  local hunk = require("typstai.ui.jump").under_cursor()
+  if not hunk or vim.wo.diff then
+    return
+  end
+  local glyphs = require("typstai.ui.review_glyphs").get()
+  local is_stale = hunk.state == "stale"
+  local texts = (is_stale and stale_texts or pending_texts)(hunk, glyphs)
+  local win = api.nvim_get_current_win()
+  local row = api.nvim_win_get_cursor(win)[1] - 1
+  local text = fitting(texts, room_after(win, row))
+  local group = is_stale and "TypstAIStale" or "TypstAIHint"
+  if text then
+    api.nvim_buf_set_extmark(bufnr, NS, row, 0, {
+      virt_text = { { "  " .. text, group } },
+      virt_text_pos = "eol",
+      priority = 200,
+    })
+  else
+    M.below(bufnr, row, texts, group, win)
+  end
+end
+
+--- Shows the hint in a line of its own, where the text line is full.
+---@param bufnr integer
+---@param row integer
+---@param texts string[] longest first
+---@param group string
+---@param win integer
+function M.below(bufnr, row, texts, group, win)
+  local info = vim.fn.getwininfo(win)[1]
+  local text = fitting(texts, info.width - info.textoff) or texts[#texts]
+  api.nvim_buf_set_extmark(bufnr, NS, row, 0, { virt_lines = { { { "  " .. text, group } } } })
+end
+
+return M

@@ -1,0 +1,133 @@
+-- A proposal beside the document, in Neovim's own diff mode: left the document as it
+-- is, right how it would be.
+local M = {}
+
+local api = vim.api
+
+-- The document's lines with what is pending of the proposal in place.
+local function proposed_lines(proposal)
+  local hunks = require("typstai.hunks")
+  local lines = api.nvim_buf_get_lines(proposal.bufnr, 0, -1, false)
+  local pending = vim.tbl_filter(function(hunk)
+    hunks.look(hunk)
+    return hunk.state == "pending"
+  end, hunks.undecided({ proposal }))
+  for i = #pending, 1, -1 do
+    local row, old = pending[i].row0, pending[i].old
+    lines = vim.list_extend(
+      vim.list_extend(vim.list_slice(lines, 1, row), pending[i].new),
+      vim.list_slice(lines, row + #old + 1)
+    )
+  end
+  return lines
+end
+
+local function scratch(proposal)
+  local bufnr = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(bufnr, 0, -1, false, proposed_lines(proposal))
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.bo[bufnr].filetype = vim.bo[proposal.bufnr].filetype
+  vim.bo[bufnr].modifiable = false
+  return bufnr
+end
+
+local function diff_here(win)
+  api.nvim_win_call(win, function()
+    vim.cmd.diffthis()
+  end)
+end
+
+-- The two windows in a tab page of their own.
+local function open_windows(bufnr, proposed)
+  vim.cmd("tab split")
+  local left = api.nvim_get_current_win()
+  api.nvim_win_set_buf(left, bufnr)
+  local right = api.nvim_open_win(proposed, false, { split = "right", win = left })
+  diff_here(left)
+  diff_here(right)
+  return left, right
+end
+
+local function close_tab(left, proposed)
+  if api.nvim_win_is_valid(left) then
+    -- Window options are remembered for the buffer: they must not stay those of a diff.
+    api.nvim_win_call(left, function()
+      vim.cmd.diffoff()
+    end)
+  end
+  if api.nvim_buf_is_valid(proposed) then
+    api.nvim_buf_delete(proposed, { force = true })
+  end
+  if api.nvim_win_is_valid(left) and #api.nvim_list_tabpages() > 1 then
+    api.nvim_win_close(left, true)
+  end
+end
+
+--- Opens the view of an undecided proposal; `q` closes it.
+--- Codes: `unknown_proposal`, `already_resolved`.
+---@param id string
+---@return boolean|nil, typstai.Error|nil
+function M.open(id)
+  local proposal, is_resolved = require("typstai.hunks").get(id)
+  if not proposal then
+    return nil, { code = "unknown_proposal", message = "There is no proposal " .. id .. "." }
+  end
+  if is_resolved then
+    return nil, { code = "already_resolved", message = "The proposal is already decided." }
+  end
+  local bufnr, origin = proposal.bufnr, api.nvim_get_current_win()
+  require("typstai.buffer").load(bufnr)
+  local review = require("typstai.ui.review")
+  review.pause(bufnr, true)
+  local proposed = scratch(proposal)
+  local left = open_windows(bufnr, proposed)
+  M.close_with(bufnr, proposed, left, origin)
+  return true
+end
+
+--- Lends `q` to both buffers, and closes everything when one of the windows is left for good.
+---@param bufnr integer
+---@param proposed integer
+---@param left integer
+---@param origin integer
+function M.close_with(bufnr, proposed, left, origin)
+  local give_back
+  local function close()
+    give_back()
+    close_tab(left, proposed)
+    if api.nvim_win_is_valid(origin) then
+      api.nvim_set_current_win(origin)
+    end
+    require("typstai.ui.review").pause(bufnr, false)
+  end
+  local function quit()
+    api.nvim_buf_delete(proposed, { force = true })
+  end
+  local map = {
+    modes = { "n" },
+    lhs = "q",
+    rhs = quit,
+    opts = { desc = "typstai: close the side by side view" },
+  }
+  local of_document = require("typstai.mapping").lend(bufnr, { map })
+  require("typstai.mapping").lend(proposed, { map })
+  give_back = of_document
+  api.nvim_create_autocmd("BufWipeout", {
+    buffer = proposed,
+    once = true,
+    desc = "typstai: close the side by side view",
+    callback = vim.schedule_wrap(close),
+  })
+  api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(left),
+    once = true,
+    desc = "typstai: close the side by side view",
+    callback = vim.schedule_wrap(function()
+      if api.nvim_buf_is_valid(proposed) then
+        quit()
+      end
+    end),
+  })
+end
+
+return M
