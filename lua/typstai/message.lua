@@ -1,0 +1,34 @@
+-- The one place from which messages reach the user: titled, short, once.
+local M = {}
+
+local TITLE = "typstai"
+local LONGEST = 400
+
+---@class typstai.Message
+---@field message string
+---@field level? "debug"|"info"|"warn"|"error"
+
+--- Where messages go. Replace it to send them elsewhere.
+---@type fun(message: string, level: integer, opts: { title: string })
+M.sink = function(message, level, opts)
+  vim.notify(message, level, opts)
+end
+
+local function one_line(text)
+  local line = vim.trim((text:gsub("[%z\1-\31\127]+", " ")))
+  if #line <= LONGEST then
+    return line
+  end
+  return vim.fn.strcharpart(line, 0, LONGEST) .. "…"
+end
+
+--- Shows one sentence, as soon as Neovim can; works from any context.
+---@param args typstai.Message
+function M.show(args)
+  local level = vim.log.levels[(args.level or "info"):upper()] or vim.log.levels.INFO
+  vim.schedule(function()
+    M.sink(one_line(args.message), level, { title = TITLE })
+  end)
+end
+
+return M

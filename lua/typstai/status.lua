@@ -1,0 +1,68 @@
+-- What the plugin is doing, in one table: told by Python, read by the statusline,
+-- the chat's winbar and the public API.
+local M = {}
+
+---@type typstai.Status
+local status = {
+  running = false,
+  chat = nil,
+  model = "",
+  mode = "edit",
+  approval = "review",
+  pending = 0,
+  host = "stopped",
+  ghost = "",
+}
+
+---@type fun()[]
+local listeners = {}
+
+--- Takes over the fields that Python sends; a field that is `vim.NIL` becomes nil.
+---@param changes table
+function M.update(changes)
+  for name, value in pairs(changes) do
+    if value == vim.NIL then
+      value = nil
+    end
+    status[name] = value
+  end
+  for _, listener in ipairs(listeners) do
+    listener()
+  end
+end
+
+--- Calls `listener` after every update.
+---@param listener fun()
+function M.on_update(listener)
+  table.insert(listeners, listener)
+end
+
+--- A copy of the status.
+---@return typstai.Status
+function M.get()
+  return vim.deepcopy(status)
+end
+
+--- A short text for a statusline; empty while there is nothing to say.
+---@return string
+function M.statusline()
+  local words = {}
+  if status.host == "failed" then
+    table.insert(words, "host failed")
+  elseif status.running then
+    table.insert(words, "writing")
+  end
+  if status.pending > 0 then
+    table.insert(words, status.pending .. " pending")
+  end
+  if status.ghost ~= "" then
+    table.insert(words, status.ghost)
+  end
+  if #words == 0 then
+    return ""
+  end
+  local text = "typstai: " .. table.concat(words, ", ")
+  return (text:gsub("%%", "%%%%"):gsub("%c", " "))
+end
+
+return M

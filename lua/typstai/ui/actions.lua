@@ -1,0 +1,150 @@
+-- What can be done with a line of the transcript: answer an approval, decide on a
+-- proposal, show a detail.
+local blocks = require("typstai.ui.blocks")
+
+local M = {}
+
+-- In the order in which the keys are shown.
+local DECISIONS = { "accept", "reject", "accept_all", "reject_all", "edit", "diff" }
+local ANSWERS = { "once", "run", "deny" }
+
+local WORDS = {
+  accept = "accept",
+  reject = "reject",
+  accept_all = "accept all",
+  reject_all = "reject all",
+  edit = "edit",
+  diff = "side by side",
+  once = "once",
+  run = "for this run",
+  deny = "deny",
+  open = "go there",
+  unfold = "details",
+}
+
+local function is_pending(id)
+  for _, proposal in ipairs(require("typstai.proposals").list()) do
+    if proposal.id == id then
+      return true
+    end
+  end
+  return false
+end
+
+--- The diff of a call's proposal while it waits for a decision, else nil.
+---@param segment typstai.Segment
+---@return { text: string, hl?: string }[]|nil
+function M.pending_diff(segment)
+  local id = segment.proposal or ""
+  if id ~= "" and is_pending(id) then
+    return require("typstai.proposals").diff_lines(id)
+  end
+end
+
+local function with_reason(prompt, act)
+  vim.ui.input({ prompt = prompt }, function(reason)
+    if reason then
+      act(reason)
+    end
+  end)
+end
+
+local function decisions(view, id)
+  local function proposals()
+    return require("typstai.proposals")
+  end
+  return {
+    accept = function()
+      proposals().accept(id)
+    end,
+    reject = function()
+      with_reason("Why not? (may be empty) ", function(reason)
+        proposals().reject(id, { reason = reason })
+      end)
+    end,
+    accept_all = function()
+      proposals().accept_all(view.id)
+    end,
+    reject_all = function()
+      proposals().reject_all(view.id)
+    end,
+    edit = function()
+      require("typstai.ui.amend").open(id)
+    end,
+    diff = function()
+      require("typstai.ui.sidebyside").open(id)
+    end,
+    open = function()
+      proposals().goto_first(id)
+    end,
+  }
+end
+
+local function answers(id)
+  local function answer(word)
+    return function()
+      require("typstai.approvals").answer(id, word)
+    end
+  end
+  local function deny()
+    with_reason("Why not? (may be empty) ", function(reason)
+      require("typstai.approvals").answer(id, "deny", reason)
+    end)
+  end
+  return { once = answer("once"), run = answer("run"), deny = deny }
+end
+
+--- The actions at a block, by name. `open` is what <CR> does.
+---@param view typstai.ui.View
+---@param block typstai.ui.Block
+---@return table<string, fun()>
+function M.at(view, block)
+  local found = {}
+  if blocks.can_unfold(block) then
+    found.unfold = function()
+      view:toggle(block)
+    end
+    found.open = found.unfold
+  end
+  if block.kind ~= "tool" then
+    return found
+  end
+  if M.pending_diff(block.segment) then
+    found = vim.tbl_extend("force", found, decisions(view, block.segment.proposal))
+  end
+  local request = require("typstai.approvals").of_call(view.id, block.segment.id)
+  if request then
+    found = vim.tbl_extend("force", found, answers(request.id))
+  end
+  return found
+end
+
+local function add(hints, available, names, keys)
+  for _, name in ipairs(names) do
+    if available[name] and keys[name] then
+      table.insert(hints, keys[name] .. " " .. WORDS[name])
+    end
+  end
+end
+
+--- The keys that work at a block, as one short text; "" for none.
+---@param view typstai.ui.View
+---@param block typstai.ui.Block
+---@param glyphs typstai.ui.Glyphs
+---@return string
+function M.hint(view, block, glyphs)
+  local available = M.at(view, block)
+  local keys = require("typstai.config").get().keymaps.chat
+  local hints = {}
+  if available.accept then
+    table.insert(hints, keys.send and keys.send .. " " .. WORDS.open or nil)
+    add(hints, available, DECISIONS, keys)
+  elseif not available.once then
+    add(hints, available, { "unfold" }, keys)
+  else
+    add(hints, available, ANSWERS, keys)
+  end
+  return table.concat(hints, glyphs.separator)
+end
+
+return M

@@ -1,0 +1,44 @@
+-- Every character that is drawn and not ASCII, with its ASCII twin.
+local M = {}
+
+---@class typstai.ui.Glyphs
+local UNICODE = {
+  separator = " · ",
+  folded = "▸",
+  unfolded = "▾",
+  more = "…",
+  rule = "─",
+  prompt = "> ",
+  running = "⋯",
+  waiting = "◆",
+  done = "✓",
+  failed = "✗",
+  rejected = "–",
+  cancelled = "–",
+  unknown = "�",
+}
+
+---@type typstai.ui.Glyphs
+local ASCII = {
+  separator = " - ",
+  folded = ">",
+  unfolded = "v",
+  more = "...",
+  rule = "-",
+  prompt = "> ",
+  running = "~",
+  waiting = "*",
+  done = "+",
+  failed = "x",
+  rejected = "-",
+  cancelled = "-",
+  unknown = "?",
+}
+
+--- The set that the option `ui.ascii` asks for.
+---@return typstai.ui.Glyphs
+function M.get()
+  return require("typstai.config").get().ui.ascii and ASCII or UNICODE
+end
+
+return M

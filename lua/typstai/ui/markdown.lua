@@ -1,0 +1,84 @@
+-- Highlights of a piece of Markdown, from treesitter's parsers on a string. Only the
+-- Markdown of the text is parsed and nothing in it chooses another parser: Typst code
+-- blocks are highlighted where the user has a Typst parser, all others are plain.
+local M = {}
+
+-- The one injection: prose inside blocks. Stock queries would load a parser by the name
+-- that a model writes after a code fence.
+local INLINE = [[
+([(inline) (pipe_table_cell)] @injection.content
+  (#set! injection.language "markdown_inline"))
+]]
+local TYPST = [[
+((fenced_code_block (info_string (language) @_name) (code_fence_content) @injection.content)
+  (#any-of? @_name "typst" "typ")
+  (#set! injection.language "typst"))
+]]
+
+local IGNORED = { spell = true, nospell = true, conceal = true, none = true }
+
+---@type table<string, string>|false|nil
+local injections
+
+local function has(language)
+  local ok, added = pcall(vim.treesitter.language.add, language)
+  return ok and added ~= false and added ~= nil
+end
+
+-- Up to 0.10 `language.add` answers nothing when it succeeds.
+local function available(language)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return has(language)
+  end
+  return pcall(vim.treesitter.language.add, language)
+end
+
+local function find_parsers()
+  if not (available("markdown") and available("markdown_inline")) then
+    return false
+  end
+  local typst = available("typst") and vim.treesitter.query.get("typst", "highlights")
+  return { markdown = INLINE .. (typst and TYPST or ""), markdown_inline = "", typst = "" }
+end
+
+local function capture_spans(spans, tree, language, text)
+  local query = vim.treesitter.query.get(language, "highlights")
+  if not query then
+    return
+  end
+  for id, node in query:iter_captures(tree:root(), text) do
+    local name = query.captures[id]
+    if not IGNORED[name] and name:sub(1, 1) ~= "_" then
+      local row0, byte_col, end_row0, end_byte_col = node:range()
+      table.insert(spans, {
+        row0 = row0,
+        byte_col = byte_col,
+        end_row0 = end_row0,
+        end_byte_col = end_byte_col,
+        hl = ("@%s.%s"):format(name, language),
+      })
+    end
+  end
+end
+
+--- Spans of `lines`, from the outer to the inner; none where Neovim has no Markdown parser.
+---@param lines string[]
+---@return table[] row0, byte_col, end_row0, end_byte_col, hl
+function M.spans(lines)
+  if injections == nil then
+    injections = find_parsers()
+  end
+  local spans = {}
+  if not injections then
+    return spans
+  end
+  local text = table.concat(lines, "\n") .. "\n"
+  local parser = vim.treesitter.get_string_parser(text, "markdown", { injections = injections })
+  parser:parse(true)
+  parser:for_each_tree(function(tree, part)
+    capture_spans(spans, tree, part:lang(), text)
+  end)
+  return spans
+end
+
+return M

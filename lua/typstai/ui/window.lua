@@ -1,0 +1,129 @@
+-- Windows on a chat: opened at the right, plain, and scrolled along with the stream only
+-- where the reader was at its end.
+local M = {}
+
+local OPTIONS = {
+  breakindent = false,
+  colorcolumn = "",
+  conceallevel = 0,
+  cursorline = false,
+  foldcolumn = "1",
+  foldenable = false,
+  linebreak = true,
+  list = false,
+  number = false,
+  relativenumber = false,
+  signcolumn = "no",
+  smoothscroll = true,
+  spell = false,
+  statuscolumn = "",
+  winfixwidth = true,
+  winhighlight = "FoldColumn:Normal",
+  wrap = true,
+}
+-- The key hint below the last line, which Neovim does not count as text.
+local HINT_ROWS = 1
+-- A line that does not fit is shown in part when more rows than this would stay empty.
+local EMPTY_ROWS = 5
+local NARROWEST = 30
+
+--- Makes a window show a chat as it should.
+---@param win integer
+function M.dress(win)
+  for name, value in pairs(OPTIONS) do
+    vim.api.nvim_set_option_value(name, value, { win = win, scope = "local" })
+  end
+end
+
+local function columns(width)
+  local wanted = width <= 1 and vim.o.columns * width or width
+  return math.max(1, math.min(math.floor(wanted), vim.o.columns - NARROWEST))
+end
+
+--- Opens a split at the right and enters it.
+---@param bufnr integer
+---@return integer win
+function M.open(bufnr)
+  local width = columns(require("typstai.config").get().ui.width)
+  vim.cmd("botright vertical split")
+  local win = vim.api.nvim_get_current_win()
+  vim.api.nvim_win_set_buf(win, bufnr)
+  vim.api.nvim_win_set_width(win, width)
+  return win
+end
+
+--- Closes a window; the last one shows another buffer instead.
+---@param win integer
+function M.close(win)
+  if #vim.api.nvim_list_wins() > 1 then
+    vim.api.nvim_win_close(win, true)
+    return
+  end
+  local other = vim.fn.bufnr("#")
+  if other > 0 and other ~= vim.api.nvim_win_get_buf(win) and vim.fn.buflisted(other) == 1 then
+    vim.api.nvim_win_set_buf(win, other)
+  else
+    vim.api.nvim_win_set_buf(win, vim.api.nvim_create_buf(true, false))
+  end
+end
+
+--- Windows whose reader is at the end: in the prompt, or with the last line in view.
+---@param surface typstai.ui.Surface
+---@return integer[]
+function M.followers(surface)
+  local last = vim.api.nvim_buf_line_count(surface.bufnr)
+  return vim.tbl_filter(function(win)
+    local at_prompt = vim.api.nvim_win_get_cursor(win)[1] > surface.border0
+    return at_prompt or vim.fn.line("w$", win) >= last
+  end, vim.fn.win_findbuf(surface.bufnr))
+end
+
+local function height(win, first0, last0)
+  return vim.api.nvim_win_text_height(win, { start_row = first0, end_row = last0 }).all
+end
+
+--- First row, and rows of it to skip, with which the text ends just above the hint.
+local function top_for_end(win, last0, room)
+  local row0, used = last0, height(win, last0, last0)
+  while row0 > 0 do
+    local more = height(win, row0 - 1, row0 - 1)
+    if used + more > room then
+      local left = room - used
+      if left > EMPTY_ROWS then
+        return row0 - 1, more - left
+      end
+      break
+    end
+    row0, used = row0 - 1, used + more
+  end
+  return row0, 0
+end
+
+local function skipped_rows(win, width)
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  return math.floor((view.skipcol or 0) / math.max(1, width))
+end
+
+--- Scrolls a window so that its text's end is in view, but never past its cursor.
+---@param win integer
+function M.show_end(win)
+  local info = vim.fn.getwininfo(win)[1]
+  local width, room = info.width - info.textoff, info.height - HINT_ROWS
+  local last0 = vim.api.nvim_buf_line_count(info.bufnr) - 1
+  local used = height(win, info.topline - 1, last0)
+  if used > room and used - skipped_rows(win, width) <= room then
+    return
+  elseif used <= room then
+    return
+  end
+  local cursor0 = vim.api.nvim_win_get_cursor(win)[1] - 1
+  local top0, skip = top_for_end(win, last0, room)
+  if cursor0 < top0 or (cursor0 == top0 and skip > 0) then
+    top0, skip = math.max(cursor0, info.topline - 1), 0
+  end
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview({ topline = top0 + 1, skipcol = skip * width })
+  end)
+end
+
+return M
