@@ -51,9 +51,7 @@ def encode(message: WorkerSettings | Job | Reply) -> bytes:
 
 def _without_surrogates(job: Job) -> Job:
     """Bytes that were no UTF-8 become question marks; the compiler would refuse the file."""
-    texts = {
-        path: text.encode("utf-8", "replace").decode() for path, text in job.overlay.items()
-    }
+    texts = {path: text.encode("utf-8", "replace").decode() for path, text in job.overlay.items()}
     return Job(root=job.root, path=job.path, overlay=texts)
 
 

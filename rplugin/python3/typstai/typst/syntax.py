@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 import typst_syntax
 
@@ -35,43 +36,39 @@ class Tree:
 
     def __init__(self, text: str) -> None:
         root = typst_syntax.Source.detached(text).root()
-        self.root = Node(kind=root.kind().name, start=0, end=len(root), raw=root)
-        self._children: dict[int, tuple[list[int], list[Node]]] = {}
+        self.root = _node(root, 0)
+        self._top = _split(self.root)
 
     def path_at(self, byte: int) -> tuple[Node, ...]:
         """Nodes from the root down to the leaf that holds the byte."""
         path = [self.root]
-        while inner := self._child_at(path[-1], byte):
+        parts = self._top
+        while inner := _child_at(parts, byte):
             path.append(inner)
+            parts = _split(inner)
         return tuple(path)
 
-    def children(self, node: Node) -> list[Node]:
-        """The node's children, in order."""
-        return self._split(node)[1]
 
-    def _child_at(self, node: Node, byte: int) -> Node | None:
-        starts, nodes = self._split(node)
-        index = bisect_right(starts, byte) - 1
-        if index < 0 or byte >= nodes[index].end:
-            return None
-        return nodes[index]
+_Parts = tuple[list[int], list[typst_syntax.SyntaxNode]]
 
-    def _split(self, node: Node) -> tuple[list[int], list[Node]]:
-        known = self._children.get(id(node.raw)) if node is self.root else None
-        if known is not None:
-            return known
-        starts: list[int] = []
-        nodes: list[Node] = []
-        start = node.start
-        for raw in node.raw.children():
-            end = start + len(raw)
-            if end > start:
-                starts.append(start)
-                nodes.append(Node(kind=raw.kind().name, start=start, end=end, raw=raw))
-            start = end
-        if node is self.root:
-            self._children[id(node.raw)] = (starts, nodes)
-        return starts, nodes
+
+def _node(raw: typst_syntax.SyntaxNode, start: int) -> Node:
+    return Node(kind=raw.kind().name, start=start, end=start + len(raw), raw=raw)
+
+
+def _split(node: Node) -> _Parts:
+    """The children and where each starts."""
+    children = node.raw.children()
+    return list(accumulate(map(len, children[:-1]), initial=node.start)), children
+
+
+def _child_at(parts: _Parts, byte: int) -> Node | None:
+    starts, children = parts
+    index = bisect_right(starts, byte) - 1
+    if not children or index < 0:
+        return None
+    child = _node(children[index], starts[index])
+    return child if byte < child.end else None
 
 
 def parse(text: str) -> Tree | None:
