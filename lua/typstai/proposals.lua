@@ -8,40 +8,6 @@ local function failure(code, message)
   return nil, { code = code, message = message }
 end
 
-local function is_text(hunk)
-  for _, line in ipairs(hunk.new) do
-    if line:find("[%z\n]") then
-      return false
-    end
-  end
-  return true
-end
-
-local function refusal(args)
-  if hunks.get(args.id) then
-    return { code = "duplicate", message = "The proposal " .. args.id .. " is already known." }
-  end
-  local bufnr = args.bufnr
-  if not vim.api.nvim_buf_is_valid(bufnr) or not require("typstai.buffer").load(bufnr) then
-    return { code = "no_buffer", message = "The document is no longer open." }
-  end
-  for _, hunk in ipairs(args.hunks) do
-    if not is_text(hunk) then
-      return { code = "invalid_text", message = "A new line holds a line break or a NUL." }
-    end
-  end
-end
-
-local function add(args)
-  local err = refusal(args)
-  if err then
-    return nil, err
-  end
-  local proposal = hunks.add(args)
-  hunks.anchor(proposal)
-  return proposal
-end
-
 local function listed_hunk(hunk)
   local start, finish = hunks.look(hunk)
   return {
@@ -70,7 +36,7 @@ end
 ---@param args typstai.Proposal
 ---@return typstai.Hunk[]|nil, typstai.Error|nil
 function M.propose(args)
-  local proposal, err = add(args)
+  local proposal, err = require("typstai.intake").add(args)
   if not proposal then
     return nil, err
   end
@@ -92,7 +58,7 @@ end
 ---@param args typstai.Proposal
 ---@return typstai.Hunk[]|nil, typstai.Error|nil
 function M.apply(args)
-  local proposal, err = add(args)
+  local proposal, err = require("typstai.intake").add(args)
   if not proposal then
     return nil, err
   end
@@ -217,23 +183,27 @@ function M.reject_all(chat)
   return { rejected = #picked }
 end
 
---- Replaces what an undecided hunk would write. Codes: those of `reject`, `invalid_text`.
+--- Replaces what an undecided hunk would write; without a text, opens it in a scratch
+--- buffer where the user changes it. Codes: those of `reject`, `invalid_text`.
 ---@param id string
----@param hunk_id string
----@param text string lines joined by a newline; "" for one empty line
+---@param hunk_id? string the first undecided one when left out
+---@param text? string lines joined by a newline; "" for one empty line
 ---@return boolean|nil, typstai.Error|nil
 function M.edit(id, hunk_id, text)
   local picked, err = chosen(id, hunk_id)
   if not picked then
     return nil, err
   end
-  local hunk = picked[1]
+  if not text then
+    require("typstai.ui.rewrite").open(picked[1])
+    return true
+  end
   local new = vim.split(text, "\n", { plain = true })
-  if not is_text({ new = new }) then
+  if not require("typstai.intake").is_text(new) then
     return failure("invalid_text", "The new text holds a NUL.")
   end
-  hunk.new, hunk.steps = new, nil
-  hunks.redraw(hunk.proposal.bufnr)
+  picked[1].new, picked[1].steps = new, nil
+  hunks.redraw(picked[1].proposal.bufnr)
   return true
 end
 
@@ -256,6 +226,13 @@ end
 function M.diff_lines(id)
   local proposal = hunks.get(id)
   return proposal and require("typstai.ui.unified").lines(proposal) or {}
+end
+
+--- Opens a proposal beside the document; see |typstai.ui.sidebyside|.
+---@param id? string the one under the cursor, or the buffer's first, when left out
+---@return boolean|nil, typstai.Error|nil
+function M.diff(id)
+  return require("typstai.ui.sidebyside").open(id)
 end
 
 --- Goes to the first undecided hunk of a proposal, in the document's window.

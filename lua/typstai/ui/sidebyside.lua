@@ -63,14 +63,23 @@ local function close_tab(left, proposed)
   end
 end
 
+local function named(id)
+  local hunks = require("typstai.hunks")
+  if id then
+    return hunks.get(id)
+  end
+  local hunk = require("typstai.ui.jump").under_cursor()
+  return hunk and hunk.proposal or hunks.proposals(api.nvim_get_current_buf())[1]
+end
+
 --- Opens the view of an undecided proposal; `q` closes it.
 --- Codes: `unknown_proposal`, `already_resolved`.
----@param id string
+---@param id? string the one under the cursor, or the buffer's first, when left out
 ---@return boolean|nil, typstai.Error|nil
 function M.open(id)
-  local proposal, is_resolved = require("typstai.hunks").get(id)
+  local proposal, is_resolved = named(id)
   if not proposal then
-    return nil, { code = "unknown_proposal", message = "There is no proposal " .. id .. "." }
+    return nil, { code = "unknown_proposal", message = "There is no such proposed change." }
   end
   if is_resolved then
     return nil, { code = "already_resolved", message = "The proposal is already decided." }

@@ -54,7 +54,7 @@ def _unwrap(name: str, reply: Any) -> Any:
             raise EditorError(code, message)
         case {"result": result}:
             return result
-        case None:
+        case None | []:  # a result of nil: the Lua table that should hold it is empty
             return None
         case other:
             raise EditorError("editor_failed", f"{name}: unexpected answer {other!r:.200}")
