@@ -73,3 +73,13 @@ def _whole_lines(snapshot: Snapshot, edits: Sequence[Edit]) -> LineChange:
     ]
     new = apply_edits("\n".join(old), shifted)
     return LineChange(row0=first, old=old, new=tuple(new.split("\n")))
+
+
+def apply_changes(lines: Sequence[str], changes: Iterable[LineChange]) -> tuple[str, ...]:
+    """The lines after all changes, each given in rows of the lines before any."""
+    parts: list[str] = []
+    done = 0
+    for change in sorted(changes, key=lambda change: change.row0):
+        parts += (*lines[done : change.row0], *change.new)
+        done = change.row0 + len(change.old)
+    return (*parts, *lines[done:])
