@@ -16,10 +16,10 @@
 
 A reply is a list of steps: an optional `Head` first, then bytes (each is one
 chunk of the body, sent at once), `Wait`, and optionally `Close`, `Reset` or
-`Raw`. Replies are used in order, one for each request; a request for which
-none is left gets status 500 and a sentence saying so. Requests that hold the
-text given to `reply(..., to="text")` take their reply first, in whatever order
-they come.
+`Raw`. A reply that begins with `Raw` is sent as it is, head and all. Replies
+are used in order, one for each request; a request for which none is left gets
+status 500 and a sentence saying so. Requests that hold the text given to
+`reply(..., to="text")` take their reply first, in whatever order they come.
 
 The server runs on a thread with a loop of its own, so tests that drive Neovim
 synchronously can use it. Every `wait_…` blocks, at most `BOUND_SECONDS`, and
@@ -31,6 +31,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections import deque
@@ -184,7 +185,8 @@ def failure(status: int, message: str, **headers: str) -> list[Step]:
 class Endpoint:
     """The server; a context manager. See the module's docstring."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self.requests: list[Request] = []
         self.connections: list[Connection] = []
         self.port = 0
@@ -199,8 +201,8 @@ class Endpoint:
 
     @property
     def origin(self) -> str:
-        """`http://127.0.0.1:PORT`."""
-        return f"http://127.0.0.1:{self.port}"
+        """`http://127.0.0.1:PORT`, or https with TLS."""
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def url(self) -> str:
@@ -265,7 +267,7 @@ class Endpoint:
         return self._gates.setdefault(name, asyncio.Event())
 
     async def _open(self) -> None:
-        self._server = await self._loop.create_server(self._accept, "127.0.0.1", 0)
+        self._server = await self._loop.create_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _shut(self) -> None:
@@ -313,8 +315,10 @@ class Endpoint:
     async def _play(self, steps: list[Step], writer: asyncio.StreamWriter) -> None:
         first = steps[0] if steps else None
         head = first if isinstance(first, Head) else Head()
-        chunked = not any(name.lower() == "content-length" for name in head.headers)
-        writer.write(_head_bytes(head, chunked))
+        raw = isinstance(first, Raw)
+        chunked = not raw and not any(name.lower() == "content-length" for name in head.headers)
+        if not raw:
+            writer.write(_head_bytes(head, chunked))
         for step in steps:
             await self._step(step, chunked, writer)
         if chunked:
