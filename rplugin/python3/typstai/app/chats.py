@@ -20,8 +20,10 @@ from ..editor.port import Editor
 from ..settings import Settings
 from ..storage.chats import ChatRecord, ChatStore
 from ..typst.project import find_root
+from . import requests
 from .models import Models
 from .recorder import ChatRecorder
+from .requests import Place, Send, decode
 
 if TYPE_CHECKING:
     from .services import Choices
@@ -47,26 +49,26 @@ class Chats:
     def running(self) -> bool:
         return any(conversation.running for conversation in self._open.values())
 
-    async def open(self, params: dict[str, Any]) -> dict[str, Any]:
+    async def open(self, params: Any) -> dict[str, Any]:
         """The latest chat of the project of `{dir, path}`, or a new one."""
-        project = await self._root(params)
+        project = await self._root(decode(Place, params))
         record = await self.store.latest(project) or await self.store.create(project)
         return await self._chat(record)
 
-    async def new(self, params: dict[str, Any]) -> dict[str, Any]:
+    async def new(self, params: Any) -> dict[str, Any]:
         """A new chat in the project of `{dir, path}`."""
-        return await self._chat(await self.store.create(await self._root(params)))
+        return await self._chat(await self.store.create(await self._root(decode(Place, params))))
 
-    async def send(self, params: dict[str, Any]) -> dict[str, Any]:
+    async def send(self, params: Any) -> dict[str, Any]:
         """Start a run for `{chat, text, target, capture, selections}`; its id."""
-        conversation = await self._conversation(str(params["chat"]))
+        request = decode(Send, params)
+        conversation = await self._conversation(request.chat)
         choice = self.models.get()
-        record, turns = await self.store.load(conversation.chat)
+        record, turns = await self.store.load(request.chat)
         conversation.refresh(turns)
-        run = await self._run(record, params)
-        path = str((params.get("target") or {}).get("path") or "")
+        run = await self._run(record, request)
         await conversation.send(
-            str(params["text"]),
+            request.text,
             run,
             Means(
                 model=choice.model,
@@ -74,8 +76,8 @@ class Chats:
                 context_window=choice.context_window,
                 extra_prompt=self.settings.system_prompt,
             ),
-            file=run.relative(path) if path else "",
-            selections=tuple(_selection(run, item) for item in params.get("selections") or ()),
+            file=run.relative(request.target.path) if request.target else "",
+            selections=tuple(_selection(run, item) for item in request.selections),
         )
         self.changed()
         self.editor.emit("TypstAIRunStarted", {"chat": run.chat, "run": run.id})
@@ -90,10 +92,10 @@ class Chats:
     async def close(self) -> None:
         await self.stop({})
 
-    async def _root(self, params: dict[str, Any]) -> str:
+    async def _root(self, place: Place) -> str:
         if self.settings.typst.root:
             return str(Path(self.settings.typst.root).expanduser().absolute())
-        path = str(params.get("path") or "") or str(Path(str(params["dir"])) / "untitled.typ")
+        path = place.path or str(Path(place.dir) / "untitled.typ")
         return await asyncio.to_thread(find_root, path, tuple(self.settings.typst.markers))
 
     async def _chat(self, record: ChatRecord) -> dict[str, Any]:
@@ -120,15 +122,16 @@ class Chats:
             )
         return self._open[chat]
 
-    async def _run(self, record: ChatRecord, params: dict[str, Any]) -> Run:
-        target = params.get("target") or {}
+    async def _run(self, record: ChatRecord, request: Send) -> Run:
+        target = request.target
+        path = target.path if target else ""
         return Run(
-            id=str(params.get("capture") or uuid.uuid4().hex),
+            id=request.capture or uuid.uuid4().hex,
             chat=record.id,
-            root=await self._root(target) if target.get("path") else record.project,
+            root=await self._root(Place(dir="", path=path)) if path else record.project,
             mode=self.choices.mode,
             approval=self.choices.approval,
-            target=Target(bufnr=target.get("bufnr")),
+            target=Target(bufnr=target.bufnr if target else None),
             editor=self.editor,
             checker=self.checker,
             files=self.files,
@@ -142,10 +145,10 @@ class Chats:
         self.editor.emit("TypstAIRunFinished", data)
 
 
-def _selection(run: Run, item: dict[str, Any]) -> Selection:
+def _selection(run: Run, item: requests.Selection) -> Selection:
     return Selection(
-        path=run.relative(str(item["path"])),
-        start_line=int(item["start_line"]),
-        end_line=int(item["end_line"]),
-        text=str(item["text"]),
+        path=run.relative(item.path),
+        start_line=item.start_line,
+        end_line=item.end_line,
+        text=item.text,
     )

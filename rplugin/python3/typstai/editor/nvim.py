@@ -93,6 +93,10 @@ class NvimEditor:
     def notify(self, message: str, *, level: Literal["info", "warn", "error"]) -> None:
         self._bridge.send("message.show", {"message": message, "level": level})
 
+    def status(self, state: Mapping[str, Any]) -> None:
+        """Tell Lua what `status()` and the winbar show; does not wait."""
+        self._bridge.send("status.update", state)
+
     def resolved(self, params: Mapping[str, Any]) -> None:
         """Lua's `proposal.resolved` {id, hunks}. An id that nobody awaits is ignored."""
         self._resolve(str(params["id"]), wire.hunks_from_wire(params["hunks"]))
