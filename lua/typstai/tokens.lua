@@ -105,7 +105,7 @@ local function blank_free(line)
 end
 
 --- The words that differ between two versions of a line, from the left, and the
---- share of the longer one's text that stays (0 to 1).
+--- share of both that stays (0 to 1), blanks not counted.
 ---@param old string
 ---@param new string
 ---@return typstai.Span[] spans, number kept
@@ -118,8 +118,8 @@ function M.spans(old, new)
     spans[i] = to_span(hunk, old_starts, new_starts)
   end
   spans = joined(spans, old)
-  local longer = math.max(blank_free(old), blank_free(new), 1)
-  return spans, kept_bytes(old, spans) / longer
+  local both = math.max(blank_free(old) + blank_free(new), 1)
+  return spans, 2 * kept_bytes(old, spans) / both
 end
 
 return M

@@ -5,13 +5,14 @@ local M = {}
 local api = vim.api
 local NS = api.nvim_create_namespace("typstai.review")
 
--- More words than this inside a line are easier to read as a whole line below it.
+-- More than this inside a line is easier to read as a whole line below it.
 local MAX_INLINE_SPANS = 4
-local MAX_INLINE_CELLS = 80
+local MAX_INLINE_CELLS = 60
 -- The chat shows a longer insertion whole.
 local MAX_DRAWN_LINES = 40
 
-local DELETED = { "TypstAIDelete", "TypstAIDeleted" }
+-- Two marks, for a colour may come from a scheme and a line through the text from us.
+local DELETED = { "TypstAIDeleted", "TypstAIStrike" }
 
 ---@class typstai.Canvas what drawing one hunk needs to know
 ---@field bufnr integer
@@ -50,15 +51,22 @@ local function inline_words(canvas, row, step, span)
   })
 end
 
+local function cells(line, from, to)
+  return api.nvim_strwidth(line:sub(from + 1, to))
+end
+
+-- A few words are read where they change; words that only come or only go, at any length.
 local function is_inline(step)
-  if not step.spans or #step.spans > MAX_INLINE_SPANS then
+  local spans = step.spans
+  if not spans or #spans > MAX_INLINE_SPANS then
     return false
   end
-  local cells = 0
-  for _, span in ipairs(step.spans) do
-    cells = cells + api.nvim_strwidth(step.new[1]:sub(span.new_col + 1, span.new_end))
+  local gone, come = 0, 0
+  for _, span in ipairs(spans) do
+    gone = gone + cells(step.old[1], span.old_col, span.old_end)
+    come = come + cells(step.new[1], span.new_col, span.new_end)
   end
-  return cells <= MAX_INLINE_CELLS
+  return gone == 0 or come == 0 or gone + come <= MAX_INLINE_CELLS
 end
 
 local function draw_inline(canvas, row, step)
@@ -116,7 +124,7 @@ end
 local function strike_line(canvas, row, text)
   if text == "" then
     mark(canvas, row, 0, {
-      virt_text = { { canvas.glyphs.empty_line, "TypstAIDelete" } },
+      virt_text = { { canvas.glyphs.empty_line, "TypstAIDeleted" } },
       virt_text_pos = "overlay",
     })
   else
@@ -124,14 +132,26 @@ local function strike_line(canvas, row, text)
   end
 end
 
+-- The line that goes is dimmed; the words that differ are struck out.
+local function dim_line(canvas, row, step)
+  mark(canvas, row, 0, {
+    end_row = row,
+    end_col = #step.old[1],
+    hl_group = "TypstAIDim",
+    priority = 140,
+  })
+  for _, span in ipairs(step.spans) do
+    strike(canvas, row, span.old_col, span.old_end)
+  end
+end
+
 local function draw_whole_lines(canvas, row, step)
-  for i, text in ipairs(step.old) do
-    if not step.spans then
+  if step.spans then
+    dim_line(canvas, row, step)
+  else
+    for i, text in ipairs(step.old) do
       strike_line(canvas, row + i - 1, text)
     end
-  end
-  for _, span in ipairs(step.spans or {}) do
-    strike(canvas, row, span.old_col, span.old_end)
   end
   if #step.new > 0 then
     add_virtual_lines(canvas, row + #step.old - 1, new_lines(canvas, step))

@@ -5,6 +5,8 @@ local api = vim.api
 local NS = api.nvim_create_namespace("typstai.hint")
 
 local MAX_VERDICT_CHARACTERS = 60
+-- Neovim leaves one cell after the line, we two more.
+local GAP = 3
 
 local function keys(pairs_of_words)
   local words = {}
@@ -17,17 +19,6 @@ local function keys(pairs_of_words)
   return words
 end
 
-local function pending_keys()
-  local words = table.concat(keys({ { "accept", "accept" }, { "reject", "reject" } }), "  ")
-  local all = table.concat(keys({ { "accept_call", "" }, { "reject_call", "" } }), " ")
-  local parts = { words }
-  if all ~= "" then
-    parts[#parts + 1] = all .. " all"
-  end
-  vim.list_extend(parts, keys({ { "next", "next" } }))
-  return table.concat(parts, "  ")
-end
-
 local function one_line(text)
   return vim.fn.strcharpart(vim.trim((text:gsub("%c+", " "))), 0, MAX_VERDICT_CHARACTERS)
 end
@@ -36,15 +27,27 @@ local function place_of(hunk)
   return ("%d/%d"):format(hunk.index, #hunk.proposal.hunks)
 end
 
+local function all_keys(decide)
+  local parts = { decide }
+  local call = table.concat(keys({ { "accept_call", "" }, { "reject_call", "" } }), " ")
+  if call ~= "" then
+    parts[#parts + 1] = call .. " all"
+  end
+  vim.list_extend(parts, keys({ { "next", "next" } }))
+  return table.concat(parts, "  ")
+end
+
 -- From the longest to the shortest way to say it.
 local function pending_texts(hunk, glyphs)
-  local head = glyphs.pending .. " " .. place_of(hunk)
   local dot = glyphs.separator
+  local head = glyphs.pending .. " " .. place_of(hunk)
+  local decide = table.concat(keys({ { "accept", "accept" }, { "reject", "reject" } }), "  ")
+  local bare = table.concat(keys({ { "accept", "" }, { "reject", "" } }), " ")
+  local texts =
+    { head .. dot .. all_keys(decide), head .. dot .. decide, head .. dot .. bare, head }
   local verdict = one_line(hunk.proposal.verdict)
-  local short = head .. dot .. table.concat(keys({ { "accept", "" }, { "reject", "" } }), " ")
-  local texts = { head .. dot .. pending_keys(), short, head }
   if verdict ~= "" then
-    table.insert(texts, 1, head .. dot .. verdict .. dot .. pending_keys())
+    table.insert(texts, 1, head .. dot .. verdict .. dot .. all_keys(decide))
   end
   return texts
 end
@@ -76,7 +79,7 @@ end
 
 local function fitting(texts, room)
   for _, text in ipairs(texts) do
-    if api.nvim_strwidth(text) + 2 <= room then
+    if api.nvim_strwidth(text) + GAP <= room then
       return text
     end
   end

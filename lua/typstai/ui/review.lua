@@ -6,6 +6,8 @@ local api = vim.api
 
 local DEFAULT_WIDTH = 80
 local MIN_WIDTH = 20
+-- A sign column that appears with the first sign takes these from the text.
+local SIGN_CELLS = 2
 
 ---@class typstai.Drawn
 ---@field marks integer[]
@@ -24,7 +26,8 @@ local reviews = {}
 -- The groups that exist beside those of highlights.lua.
 local function define_highlights()
   require("typstai.highlights").setup()
-  api.nvim_set_hl(0, "TypstAIDeleted", { default = true, strikethrough = true })
+  api.nvim_set_hl(0, "TypstAIDeleted", { default = true, link = "Removed" })
+  api.nvim_set_hl(0, "TypstAIStrike", { default = true, strikethrough = true })
   api.nvim_set_hl(0, "TypstAISign", { default = true, link = "DiagnosticSignHint" })
   api.nvim_set_hl(0, "TypstAIStale", { default = true, link = "DiagnosticWarn" })
 end
@@ -33,7 +36,8 @@ local function text_width(bufnr)
   local narrowest = nil
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
     local info = vim.fn.getwininfo(win)[1]
-    local width = info.width - info.textoff
+    local may_widen = vim.startswith(vim.wo[win].signcolumn, "auto")
+    local width = info.width - info.textoff - (may_widen and SIGN_CELLS or 0)
     narrowest = math.min(narrowest or width, width)
   end
   return math.max(narrowest or DEFAULT_WIDTH, MIN_WIDTH)

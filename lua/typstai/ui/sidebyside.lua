@@ -31,20 +31,24 @@ local function scratch(proposal)
   return bufnr
 end
 
-local function diff_here(win)
+-- Diff mode cuts long lines off, which is no way to read prose.
+local function diff_here(win, title, wrap)
   api.nvim_win_call(win, function()
     vim.cmd.diffthis()
   end)
+  vim.wo[win][0].wrap = wrap
+  vim.wo[win][0].winbar = title
 end
 
 -- The two windows in a tab page of their own.
 local function open_windows(bufnr, proposed)
+  local wrap = vim.wo.wrap
   vim.cmd("tab split")
   local left = api.nvim_get_current_win()
   api.nvim_win_set_buf(left, bufnr)
   local right = api.nvim_open_win(proposed, false, { split = "right", win = left })
-  diff_here(left)
-  diff_here(right)
+  diff_here(left, "document", wrap)
+  diff_here(right, "proposed%=q close", wrap)
   return left, right
 end
 
@@ -53,6 +57,7 @@ local function close_tab(left, proposed)
     -- Window options are remembered for the buffer: they must not stay those of a diff.
     api.nvim_win_call(left, function()
       vim.cmd.diffoff()
+      vim.wo[left][0].winbar = ""
     end)
   end
   if api.nvim_buf_is_valid(proposed) then
