@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import tempfile
@@ -111,11 +112,17 @@ def start_editor(binary: str, *extra: str) -> Iterator[Editor]:
 
 def _attach(process: subprocess.Popen[bytes], address: str) -> pynvim.Nvim:
     deadline = time.monotonic() + BOUND_MS / 1000
-    while not Path(address).exists():
+    while not _listens(address):
         assert process.poll() is None, "Neovim ended before it listened"
         assert time.monotonic() < deadline, "Neovim does not listen"
         time.sleep(0.002)
     return pynvim.attach("socket", path=address)
+
+
+def _listens(address: str) -> bool:
+    """Whether a connection is taken; the socket's file is there a moment earlier."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(address) == 0
 
 
 def _quit(nvim: pynvim.Nvim, process: subprocess.Popen[bytes]) -> None:
