@@ -12,6 +12,8 @@ import pynvim
 import pytest
 
 from editor import Editor, start_editor
+from endpoint import Endpoint
+from session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -54,6 +56,19 @@ def editor(nvim_binary: str) -> Iterator[Editor]:
 def nvim(editor: Editor) -> pynvim.Nvim:
     """The raw API client of the same Neovim."""
     return editor.nvim
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """A model endpoint on loopback whose replies the test writes."""
+    with Endpoint() as started:
+        yield started
+
+
+@pytest.fixture
+def session(editor: Editor, tmp_path: Path) -> Session:
+    """The plugin with its host, data in a folder of the test's own."""
+    return Session(editor, tmp_path)
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from ..domain.chat import RunStatus, Turn
+from ..domain.chat import RunStatus, ToolUse, Turn
 from ..domain.tool import ToolCall, ToolSpec
 from ..errors import ModelError
 from . import history
@@ -77,12 +78,20 @@ class Loop:
                     case ToolCallStarted(name=name):
                         self._transcript.announce(name, self._tools.label(name))
                     case Done():
-                        self._transcript.calls(event.calls)
-                        self._transcript.used(event.usage)
-                        return event
+                        done = replace(event, calls=self._distinct(event.calls, number))
+                        self._transcript.calls(done.calls)
+                        self._transcript.used(done.usage)
+                        return done
                     case _:
                         assert_never(event)
         raise ModelError(f"{self._model.name} ended its answer without saying so.")
+
+    def _distinct(self, calls: Sequence[ToolCall], number: int) -> tuple[ToolCall, ...]:
+        """The calls under ids that no earlier round has: some providers count from zero again."""
+        taken = {use.id for use in self._transcript.turn.segments if isinstance(use, ToolUse)}
+        return tuple(
+            replace(call, id=f"{call.id}-{number}") if call.id in taken else call for call in calls
+        )
 
     async def _execute(self, calls: Sequence[ToolCall]) -> None:
         for call in in_order(calls):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from ...errors import ModelError
 from .base import Done, ModelRequest, StreamEvent, Usage
@@ -28,7 +28,7 @@ class ScriptedModel:
     def name(self) -> str:
         return self._name
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """Replay the next turn."""
         self.requests.append(request)
         turn = next(self._turns, None)
