@@ -56,30 +56,28 @@ local function is_too_large(bufnr, lines)
   return bytes(bufnr) > MAX_CHARACTERS and characters(lines) > MAX_CHARACTERS
 end
 
--- An answer for the swap-file prompt, which nobody is there to answer: read-only
--- is the choice that cannot damage what another editor has unsaved.
-local function without_swap_prompt(load)
-  local autocmd = vim.api.nvim_create_autocmd("SwapExists", {
-    desc = "typstai: open without asking",
-    callback = function()
-      vim.v.swapchoice = "o" -- luacheck: ignore 122
-    end,
-  })
-  local ok, err = pcall(load)
-  vim.api.nvim_del_autocmd(autocmd)
-  return ok, err
+-- Another swap file of this file: an editor may have it open, or crashed with it.
+local function has_foreign_swap(bufnr)
+  local own = vim.fn.swapname(bufnr)
+  return own ~= "" and not vim.endswith(own, ".swp")
 end
 
---- Loads a buffer that is not, without a prompt. False and the error when it cannot.
+--- Loads a buffer that is not, without the swap-file prompt: nobody may be there to
+--- answer it. Read-only is then what cannot damage the text another editor has unsaved.
 ---@param bufnr integer
----@return boolean ok, string? err
+---@return boolean ok
 function M.load(bufnr)
   if vim.api.nvim_buf_is_loaded(bufnr) then
     return true
   end
-  return without_swap_prompt(function()
-    vim.fn.bufload(bufnr)
-  end)
+  local shortmess = vim.o.shortmess
+  vim.o.shortmess = shortmess .. "A"
+  local ok = pcall(vim.fn.bufload, bufnr)
+  vim.o.shortmess = shortmess
+  if ok and has_foreign_swap(bufnr) then
+    vim.bo[bufnr].readonly = true
+  end
+  return ok
 end
 
 --- Whether text may be written into the buffer.
