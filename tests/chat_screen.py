@@ -17,6 +17,7 @@ class ChatScreen:
         self.editor = editor
         editor.lua(
             """
+            _G.lines = function() return require("typstai.ui.chat").lines() end
             _G.calls, _G.answers, _G.shown = {}, {}, {}
             require("typstai.rpc").call = function(method, params, callback)
               table.insert(_G.calls, { method = method, params = params })

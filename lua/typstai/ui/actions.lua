@@ -6,7 +6,6 @@ local M = {}
 
 -- In the order in which the keys are shown.
 local DECISIONS = { "accept", "reject", "accept_all", "reject_all", "edit", "diff" }
-local ANSWERS = { "once", "run", "deny" }
 
 local WORDS = {
   accept = "accept",
@@ -15,9 +14,6 @@ local WORDS = {
   reject_all = "reject all",
   edit = "edit",
   diff = "side by side",
-  once = "once",
-  run = "for this run",
-  deny = "deny",
   open = "go there",
   unfold = "details",
 }
@@ -127,12 +123,12 @@ local function add(hints, available, names, keys)
   end
 end
 
---- The keys that work at a block, as one short text; "" for none.
+--- The keys that work at a block, each with a word; those of an approval stand in the
+--- transcript itself.
 ---@param view typstai.ui.View
 ---@param block typstai.ui.Block
----@param glyphs typstai.ui.Glyphs
----@return string
-function M.hint(view, block, glyphs)
+---@return string[]
+function M.hints(view, block)
   local available = M.at(view, block)
   local keys = require("typstai.config").get().keymaps.chat
   local hints = {}
@@ -141,10 +137,8 @@ function M.hint(view, block, glyphs)
     add(hints, available, DECISIONS, keys)
   elseif not available.once then
     add(hints, available, { "unfold" }, keys)
-  else
-    add(hints, available, ANSWERS, keys)
   end
-  return table.concat(hints, glyphs.separator)
+  return hints
 end
 
 return M

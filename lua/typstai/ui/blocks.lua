@@ -18,6 +18,7 @@ local M = {}
 ---@field flow? typstai.ui.Flow text of reasoning and answers
 ---@field unfolded boolean
 ---@field mark? integer extmark at its first line; nil while it has no line
+---@field gap boolean a blank row is drawn above, which is no text
 ---@field empty? boolean intro: there are no turns
 ---@field queued? boolean text: the painter has work
 ---@field painted? integer text: lines whose Markdown is highlighted
@@ -34,7 +35,14 @@ local FLOW_INDENT = { text = "", reasoning = render.INDENT }
 ---@param kind string
 ---@return typstai.ui.Block
 function M.block(kind, turn, segment)
-  return { kind = kind, turn = turn, segment = segment, position = 1, unfolded = false }
+  return {
+    kind = kind,
+    turn = turn,
+    segment = segment,
+    position = 1,
+    unfolded = false,
+    gap = false,
+  }
 end
 
 local function start_flow(block, glyphs)
@@ -54,9 +62,15 @@ function M.set_segment(block, segment, glyphs)
   start_flow(block, glyphs)
 end
 
+local function has_gap(before, kind)
+  return (before == "tool" and kind == "text") or (before == "text" and kind == "tool")
+end
+
 local function number(view)
   for position, block in ipairs(view.blocks) do
+    local before = view.blocks[position - 1]
     block.position = position
+    block.gap = before ~= nil and has_gap(before.kind, block.kind)
   end
 end
 

@@ -91,6 +91,7 @@ local function view_here()
 end
 
 local function show(view)
+  note_document()
   local win = windows_here()[1]
   if win then
     vim.api.nvim_set_current_win(win)

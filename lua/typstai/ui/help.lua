@@ -2,10 +2,11 @@
 local M = {}
 
 local FIXED = {
-  { "i a o p …", "Write in the prompt, from anywhere." },
+  { "i a o p", "Write in the prompt, from anywhere." },
   { "u <C-r>", "Undo and redo in the prompt." },
   { "za", "Show or hide a detail." },
 }
+local ASCII_BORDER = { "+", "-", "+", "|", "+", "-", "+", "|" }
 local PREFIX = "keymaps.chat."
 
 --- Every key and what it does, in the order of the options.
@@ -49,7 +50,7 @@ local function open_float(bufnr, lines)
     width = width,
     height = height,
     style = "minimal",
-    border = "rounded",
+    border = require("typstai.config").get().ui.ascii and ASCII_BORDER or "rounded",
     title = " typstai: keys in the chat ",
     title_pos = "center",
   })

@@ -57,7 +57,11 @@ function Placement:put(block, row0, rendered)
   if #rendered.lines == 0 then
     return
   end
-  block.mark = vim.api.nvim_buf_set_extmark(self.bufnr, STARTS, row0, 0, { id = block.mark })
+  block.mark = vim.api.nvim_buf_set_extmark(self.bufnr, STARTS, row0, 0, {
+    id = block.mark,
+    virt_lines = block.gap and { { { "" } } } or nil,
+    virt_lines_above = block.gap,
+  })
   self.by_mark[block.mark] = block
   for _, span in ipairs(rendered.spans) do
     vim.api.nvim_buf_set_extmark(self.bufnr, COLOURS, row0 + span.row0, span.byte_col, {

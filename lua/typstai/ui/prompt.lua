@@ -48,6 +48,12 @@ function Prompt:text()
   return table.concat(self.surface.prompt, "\n")
 end
 
+--- The text as it was after the last finished command or insertion.
+---@return string[]
+function Prompt:committed()
+  return self.states[self.at]
+end
+
 --- Makes what was typed since the last step a step of its own.
 function Prompt:commit()
   local now = vim.list_slice(self.surface.prompt)

@@ -8,6 +8,7 @@ local NAMESPACE = vim.api.nvim_create_namespace("typstai.border")
 ---@field border0 integer first row of the prompt
 ---@field prompt string[] lines of the prompt
 ---@field damaged boolean the transcript is not what was written
+---@field rowless boolean the prompt's only line was deleted
 ---@field private writing boolean
 ---@field private mark integer start of the prompt, wherever foreign changes moved it
 ---@field private look table how the border is drawn
@@ -16,7 +17,7 @@ local Surface = {}
 Surface.__index = Surface
 
 ---@class typstai.ui.SurfaceListener
----@field damage fun() the transcript was changed from outside; called with text locked
+---@field damage fun() `repair` or `give_row` is needed; called with text locked
 ---@field prompt fun() the prompt was changed; called with text locked
 ---@field gone fun() the buffer was unloaded
 
@@ -30,6 +31,8 @@ local function create_buffer(name)
     modeline = false,
     undolevels = -1,
     textwidth = 0,
+    -- With 'breakindent', the wrapped rest of a list item or a tool line stands under its text.
+    formatlistpat = [[^\s*\(\d\+[.)]\|[-*+>]\|[✓◆✗⋯–▸▾]\)\s\+]],
   }
   for option, value in pairs(options) do
     vim.api.nvim_set_option_value(option, value, { buf = bufnr })
@@ -48,6 +51,7 @@ function Surface.new(name, look, listener)
     border0 = 1,
     prompt = { "" },
     damaged = false,
+    rowless = false,
     writing = false,
     look = look,
     listener = listener,
@@ -76,13 +80,21 @@ function Surface:watch()
     on_lines = function(_, _, _, first0, last0, new_last0)
       self:changed(first0, last0, new_last0)
     end,
-    on_reload = function()
-      self:damage()
-    end,
-    on_detach = function()
-      self.listener.gone()
-    end,
+    on_detach = vim.schedule_wrap(function()
+      self:detached()
+    end),
   })
+end
+
+--- `:edit` unloads the buffer and loads it again, empty; anything else is the end of it.
+---@private
+function Surface:detached()
+  if vim.api.nvim_buf_is_loaded(self.bufnr) then
+    self:watch()
+    self:damage()
+  else
+    self.listener.gone()
+  end
 end
 
 ---@private
@@ -110,8 +122,8 @@ function Surface:changed(first0, last0, new_last0)
     table.insert(self.prompt, from + i, line)
   end
   if #self.prompt == 0 then
-    self.prompt = { "" }
-    self:damage()
+    self.prompt, self.rowless = { "" }, true
+    self.listener.damage()
     return
   end
   self.listener.prompt()
@@ -182,21 +194,25 @@ local function after_mark(self)
   return lines, at[1], at[2]
 end
 
---- The prompt to keep when damage is repaired. A command that reached the transcript is
---- undone as a whole; keys typed in insert mode are kept.
-local function kept_prompt(self, typing)
-  if typing then
-    return after_mark(self)
-  end
-  return self.prompt, nil, nil
+--- Gives a prompt whose only line was deleted an empty one.
+function Surface:give_row()
+  self.rowless = false
+  self:unlocked(function()
+    vim.api.nvim_buf_set_lines(self.bufnr, self.border0, self.border0, true, { "" })
+  end)
+  self:place_mark()
+  self.listener.prompt()
 end
 
---- Repairs damage: puts `transcript` back and keeps the prompt.
+--- Repairs damage: puts `transcript` back, with the prompt below.
 ---@param transcript string[]
----@param typing boolean whether the user is in insert mode in this buffer
+---@param prompt string[]|nil the prompt; nil: what the damage left of it
 ---@return { row: integer, col: integer }|nil start where the prompt stood in the damage
-function Surface:repair(transcript, typing)
-  local prompt, row, col = kept_prompt(self, typing)
+function Surface:repair(transcript, prompt)
+  local row, col
+  if not prompt then
+    prompt, row, col = after_mark(self)
+  end
   local damaged = vim.api.nvim_buf_get_lines(self.bufnr, 0, -1, false)
   local wanted = vim.list_extend(vim.list_slice(transcript), prompt)
   self:unlocked(function()
@@ -204,7 +220,7 @@ function Surface:repair(transcript, typing)
   end)
   self.border0 = #transcript
   self.prompt = vim.list_slice(prompt)
-  self.damaged = false
+  self.damaged, self.rowless = false, false
   self:place_mark()
   self.listener.prompt()
   return row and { row = row, col = col } or nil

@@ -234,39 +234,51 @@ function View:follow_cursor()
   self:draw_hints()
 end
 
---- Shows the keys that work at the current line, at its end.
+--- Shows the keys that work at the current line.
 ---@private
 function View:draw_hints()
   local bufnr = self.surface.bufnr
   vim.api.nvim_buf_clear_namespace(bufnr, HINTS, 0, -1)
   local block = self:block_under_cursor()
-  local hint = block and require("typstai.ui.actions").hint(self, block, self.glyphs) or ""
-  if hint ~= "" then
+  local hints = block and require("typstai.ui.actions").hints(self, block) or {}
+  if #hints > 0 then
     local row0 = vim.api.nvim_win_get_cursor(0)[1] - 1
-    vim.api.nvim_buf_set_extmark(bufnr, HINTS, row0, 0, {
-      virt_text = { { "  " .. hint, "TypstAIHint" } },
-      hl_mode = "combine",
-    })
+    local look = require("typstai.ui.window").key_hints(row0, hints, self.glyphs.separator)
+    vim.api.nvim_buf_set_extmark(bufnr, HINTS, row0, 0, look)
   end
 end
 
---- Puts the transcript back after a foreign change reached it.
+--- Puts back what a foreign change took. A command that reached the transcript is undone as
+--- a whole; of keys typed in insert mode what they left of the prompt is kept.
 ---@private
 function View:heal()
-  if not (self.surface.damaged and vim.api.nvim_buf_is_loaded(self.surface.bufnr)) then
+  local surface = self.surface
+  if not vim.api.nvim_buf_is_loaded(surface.bufnr) then
     return
   end
-  local here = vim.api.nvim_get_current_buf() == self.surface.bufnr
+  local here = vim.api.nvim_get_current_buf() == surface.bufnr
+  if surface.damaged then
+    self:repair(here)
+  elseif surface.rowless then
+    surface:give_row()
+  else
+    return
+  end
+  if here then
+    self:enter_prompt(self.cursor)
+  end
+end
+
+---@private
+function View:repair(here)
   local at = here and vim.api.nvim_win_get_cursor(0) or nil
   local lines, placed = self.transcript:render_all()
-  local start = self.surface:repair(lines, here and typing())
+  local keep_typed = here and typing()
+  local start = self.surface:repair(lines, not keep_typed and self.prompt:committed() or nil)
   self.transcript:decorate_all(placed)
   if at and start then
     local row = at[1] - 1 - start.row
     self.cursor = { row = row, col = row == 0 and at[2] - start.col or at[2] }
-  end
-  if here then
-    self:enter_prompt(self.cursor)
   end
 end
 

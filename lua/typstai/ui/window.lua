@@ -3,7 +3,8 @@
 local M = {}
 
 local OPTIONS = {
-  breakindent = false,
+  breakindent = true,
+  breakindentopt = "list:-1",
   colorcolumn = "",
   conceallevel = 0,
   cursorline = false,
@@ -26,6 +27,7 @@ local HINT_ROWS = 1
 -- A line that does not fit is shown in part when more rows than this would stay empty.
 local EMPTY_ROWS = 5
 local NARROWEST = 30
+local HINT_INDENT = "  "
 
 --- Makes a window show a chat as it should.
 ---@param win integer
@@ -45,11 +47,7 @@ end
 ---@return integer win
 function M.open(bufnr)
   local width = columns(require("typstai.config").get().ui.width)
-  vim.cmd("botright vertical split")
-  local win = vim.api.nvim_get_current_win()
-  vim.api.nvim_win_set_buf(win, bufnr)
-  vim.api.nvim_win_set_width(win, width)
-  return win
+  return vim.api.nvim_open_win(bufnr, true, { split = "right", win = -1, width = width })
 end
 
 --- Closes a window; the last one shows another buffer instead.
@@ -65,6 +63,40 @@ function M.close(win)
   else
     vim.api.nvim_win_set_buf(win, vim.api.nvim_create_buf(true, false))
   end
+end
+
+local function wrapped(words, separator, width)
+  local lines = { HINT_INDENT .. words[1] }
+  for _, word in ipairs(vim.list_slice(words, 2)) do
+    local longer = lines[#lines] .. separator .. word
+    if vim.api.nvim_strwidth(longer) <= width then
+      lines[#lines] = longer
+    else
+      table.insert(lines, HINT_INDENT .. word)
+    end
+  end
+  return lines
+end
+
+--- How keys are shown at a line of the current window, as options of an extmark: at the
+--- line's end, or below it where there is no room.
+---@param row0 integer
+---@param hints string[]
+---@param separator string
+---@return table
+function M.key_hints(row0, hints, separator)
+  local line = vim.api.nvim_buf_get_lines(0, row0, row0 + 1, true)[1]
+  local info = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
+  local width = info.width - info.textoff
+  local one_line = HINT_INDENT .. table.concat(hints, separator)
+  if vim.api.nvim_strwidth(line) + vim.api.nvim_strwidth(one_line) < width then
+    return { virt_text = { { one_line, "TypstAIHint" } } }
+  end
+  return {
+    virt_lines = vim.tbl_map(function(text)
+      return { { text, "TypstAIHint" } }
+    end, wrapped(hints, separator, width)),
+  }
 end
 
 --- Windows whose reader is at the end: in the prompt, or with the last line in view.
