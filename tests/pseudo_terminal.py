@@ -85,10 +85,10 @@ class PseudoTerminal:
         self.wait_until(lambda: self._ended, seconds)
         return self.process.wait(timeout=seconds)
 
-    def read(self, seconds: float) -> None:
-        """Pass on what comes next, waiting at most that long for it."""
-        if not select.select([self.fd], [], [], seconds)[0]:
-            return
+    def read(self, seconds: float) -> bool:
+        """Pass on what comes next, waiting at most that long for it; whether anything came."""
+        if self._ended or not select.select([self.fd], [], [], seconds)[0]:
+            return False
         try:
             data = os.read(self.fd, _READ_BYTES)
         except OSError:  # Linux reports a terminal without programs so
@@ -97,6 +97,7 @@ class PseudoTerminal:
             self.receive(data)
         else:
             self._ended = True
+        return bool(data)
 
     def state(self) -> str:
         """What a failed wait prints."""
