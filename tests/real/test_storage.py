@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import stat
+import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -180,13 +181,12 @@ async def test_a_file_that_is_no_database_is_set_aside_and_kept(folder: Path) ->
     database.close()
 
 
-async def test_a_database_with_a_broken_page_is_set_aside_with_its_log(folder: Path) -> None:
+async def test_a_database_with_a_broken_page_is_set_aside_whole(folder: Path) -> None:
     path = await filled(folder)
     damage(path)
-    (folder / "chats.sqlite3-wal").write_bytes(b"log")
     database = await Database.open(folder)
     assert database.set_aside is not None
-    assert database.set_aside.stat().st_size == path.with_suffix(".copy").stat().st_size
+    assert database.set_aside.read_bytes() == path.with_suffix(".copy").read_bytes()
     assert await ChatStore(database).list() == ()
     database.close()
 
@@ -246,13 +246,19 @@ async def test_a_database_locked_by_another_program_is_told_so(
     await store.create("/thesis")
 
 
-async def test_a_cancelled_wait_does_not_take_the_write_back(store: ChatStore) -> None:
+async def test_a_cancelled_wait_does_not_take_the_write_back(
+    store: ChatStore, database: Database
+) -> None:
     chat = await store.create("/thesis")
+    busy = threading.Event()
+    first = database.submit_write(lambda db: busy.wait())
     waiting = asyncio.create_task(store.save_turn(chat.id, answer("a", "x")))
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+    busy.set()
+    first.result()
     assert (await store.load(chat.id))[1] == (answer("a", "x"),)
 
 
@@ -271,9 +277,12 @@ async def test_an_unreadable_turn_does_not_hide_the_others(
     await store.save_turn(chat.id, answer("a", "x"))
     await store.save_turn(chat.id, answer("b", "y"))
     await database.write(lambda db: db.execute("UPDATE turns SET body = '[1]' WHERE id = 'a'"))
-    _, (first, second) = await store.load(chat.id)
-    assert isinstance(first, AssistantTurn) and first.status == "failed"
-    assert (first.id, second) == ("a", answer("b", "y"))
+    await store.save_turn(chat.id, UserTurn(id="c", text="z" * chats.MAX_CHAT_BYTES))
+    _, (first, second, _) = await store.load(chat.id)
+    assert first == turns.unreadable("a")
+    assert second == answer("b", "y")
+    body = await database.read(lambda db: db.execute("SELECT body FROM turns").fetchone())
+    assert body == ("[1]",), "nor is it overwritten when room is needed"
 
 
 async def test_a_lone_surrogate_does_not_stop_a_turn_from_being_kept(store: ChatStore) -> None:

@@ -61,6 +61,7 @@ asyncio.run(main())
 
 OPEN = """
 async def main():
+    print("ready", flush=True)
     sys.stdin.readline()
     database = await Database.open(folder)
     print(database.set_aside)
@@ -170,6 +171,8 @@ async def test_many_hosts_may_open_a_new_or_damaged_database_at_once(
         folder.mkdir()
         (folder / "chats.sqlite3").write_bytes(content)
     hosts = [start(OPEN, str(folder), "") for _ in range(4)]
+    for host in hosts:
+        assert host.stdout is not None and host.stdout.readline() == "ready\n"
     for host in hosts:
         assert host.stdin is not None
         host.stdin.write("go\n")

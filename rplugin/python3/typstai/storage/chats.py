@@ -113,7 +113,7 @@ class ChatStore:
         return _record(row), tuple(self._turn(*stored) for stored in rows)
 
     def _turn(self, turn_id: str, body: str, owner: str) -> Turn:
-        turn = turns.decode(turn_id, body)
+        turn = turns.decode(body) or turns.unreadable(turn_id)
         if not _is_running(turn) or self._database.owner.is_alive(owner):
             return turn
         return turns.interrupted(turn)
@@ -131,9 +131,10 @@ class ChatStore:
         for level in turns.REDUCTIONS:
             if excess <= 0:
                 return
-            for seq, turn_id, body, owner in _reducible(db, chat_id, newest, level):
-                if excess > 0 and not (owner and self._database.owner.is_alive(owner)):
-                    excess -= _reduce(db, seq, turns.decode(turn_id, body), level)
+            for seq, body, owner in _reducible(db, chat_id, newest, level):
+                turn = turns.decode(body)
+                if turn and excess > 0 and not self._database.owner.is_alive(owner):
+                    excess -= _reduce(db, seq, turn, level)
 
     def _check_owner(self, db: sqlite3.Connection, chat_id: str, turn_id: str) -> None:
         if db.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone() is None:
@@ -141,7 +142,7 @@ class ChatStore:
         query = "SELECT owner FROM turns WHERE chat = ? AND id = ?"
         row = db.execute(query, (chat_id, turn_id)).fetchone()
         owners = self._database.owner
-        if row and row[0] not in ("", owners.id) and owners.is_alive(row[0]):
+        if row and row[0] != owners.id and owners.is_alive(row[0]):
             raise StorageError("Another Neovim is still writing this answer.")
 
 
@@ -166,9 +167,9 @@ def _bytes_of(db: sqlite3.Connection, chat_id: str) -> int:
 
 def _reducible(
     db: sqlite3.Connection, chat_id: str, newest: str, level: int
-) -> list[tuple[int, str, str, str]]:
+) -> list[tuple[int, str, str]]:
     query = """
-        SELECT seq, id, body, owner FROM turns
+        SELECT seq, body, owner FROM turns
         WHERE chat = ? AND id != ? AND trim < ? ORDER BY seq
     """
     return db.execute(query, (chat_id, newest, level)).fetchall()

@@ -175,7 +175,7 @@ class Database:
         return connection
 
     def _is_small(self) -> bool:
-        return sum(path.stat().st_size for path in self._files()) <= CHECKED_AT_OPEN_BYTES
+        return sum(map(_size, self._files())) <= CHECKED_AT_OPEN_BYTES
 
     def _files(self) -> list[Path]:
         """The database and, where they exist, its log and index; SQLite copies its mode to them."""
@@ -209,7 +209,7 @@ class Database:
             return f"The chat was not stored: the disk of {self.folder} is full."
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return "The chat was not stored: another Neovim holds the chat database; try again."
-        return f"The chat database in {self.folder} failed: {error}."
+        return f"The chat database in {self.folder} failed ({error}): see :TypstAI log."
 
 
 def _prepare(connection: sqlite3.Connection, *, check: bool) -> None:
@@ -270,6 +270,14 @@ def _restrict(path: Path, mode: int) -> None:
     with suppress(FileNotFoundError):
         if path.stat().st_mode & 0o777 != mode:
             path.chmod(mode)
+
+
+def _size(path: Path) -> int:
+    """In bytes; another process that closes the database may just have removed its log."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _beside(path: Path, suffix: str) -> Path | None:

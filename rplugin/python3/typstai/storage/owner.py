@@ -25,7 +25,7 @@ class Owner:
         self.others()
 
     def is_alive(self, owner_id: str) -> bool:
-        """Whether the process behind `owner_id` still runs (this one does)."""
+        """Whether the process behind `owner_id` still runs; nobody (an empty id) does not."""
         if owner_id == self.id:
             return True
         path = self._path(owner_id)

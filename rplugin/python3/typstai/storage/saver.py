@@ -36,7 +36,10 @@ class TurnSaver:
             self._wait_an_interval()
 
     async def finish(self, turn: Turn) -> None:
-        """Write the last state and wait until it is stored. Raises StorageError."""
+        """Write the last state and wait until it is stored; no `save` may follow.
+
+        Raises StorageError.
+        """
         self._stop_timer()
         self._unsaved = None
         await self._store.save_turn(self._chat_id, turn)

@@ -35,6 +35,7 @@ FULL, NO_DETAILS, SHORT_EVIDENCE, SHORT_ANSWER = range(4)
 REDUCTIONS = (NO_DETAILS, SHORT_EVIDENCE, SHORT_ANSWER)
 
 INTERRUPTED = "Neovim or its helper ended during this answer."
+UNREADABLE = "This turn could not be read from the chat database."
 NO_RESULT = (
     "error interrupted: Neovim or its helper ended before this call had a result; "
     "read the document again to see whether it was carried out."
@@ -50,13 +51,17 @@ def encode(turn: Turn) -> str:
         return msgspec.json.encode(_encodable(plain)).decode()
 
 
-def decode(turn_id: str, body: str) -> Turn:
-    """The turn of a body; one that cannot be read becomes a failed turn that says so."""
+def decode(body: str) -> Turn | None:
+    """The turn of a body, or None when it cannot be read."""
     try:
         return turn_from_dict(msgspec.json.decode(body, type=dict[str, Any]))
     except (ValueError, TypeError, AttributeError):
-        unreadable = "This turn could not be read from the chat database."
-        return AssistantTurn(id=turn_id, status="failed", error=unreadable)
+        return None
+
+
+def unreadable(turn_id: str) -> AssistantTurn:
+    """What to show for a body that cannot be read; the body itself is left as it is."""
+    return AssistantTurn(id=turn_id, status="failed", error=UNREADABLE)
 
 
 def bounded(turn: Turn) -> Turn:
