@@ -66,18 +66,20 @@ class Import:
 def violations(package: Path) -> list[str]:
     """Every import (or impure call in the domain) that breaks the table, one line each."""
     found: list[str] = []
-    paths = sorted(package.rglob("*.py"))
-    known = {module_name(package, path) for path in paths}
-    for path in paths:
-        module = module_name(package, path)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for module, tree, items in _modules(package):
         found += [
             f"{module}:{item.line} imports {item.target}: {reason}"
-            for item in imports(module, tree, is_package=path.name == "__init__.py", known=known)
+            for item in items
             if (reason := _refusal(item))
         ]
         found += [f"{module}:{line} calls {name}()" for line, name in _impure(module, tree)]
     return found
+
+
+def third_party(package: Path) -> set[str]:
+    """Top-level names of all imported libraries outside the standard library."""
+    tops = {item.target.split(".")[0] for _, _, items in _modules(package) for item in items}
+    return tops - sys.stdlib_module_names - {PACKAGE}
 
 
 def module_name(package: Path, path: Path) -> str:
@@ -87,7 +89,7 @@ def module_name(package: Path, path: Path) -> str:
 
 
 def imports(
-    module: str, tree: ast.Module, *, is_package: bool = False, known: Iterable[str] = ()
+    module: str, tree: ast.Module, *, is_package: bool, known: Iterable[str]
 ) -> Iterator[Import]:
     """All imports of a module; names of this package are absolute, from `typstai`."""
     modules = frozenset(known)
@@ -96,13 +98,15 @@ def imports(
             yield Import(module=module, target=target, line=node.lineno, lazy=lazy)
 
 
-def third_party(package: Path) -> set[str]:
-    """Top-level names of all imported libraries outside the standard library."""
-    names: set[str] = set()
-    for path in package.rglob("*.py"):
+def _modules(package: Path) -> Iterator[tuple[str, ast.Module, list[Import]]]:
+    """Name, tree and imports of every module."""
+    paths = sorted(package.rglob("*.py"))
+    known = {module_name(package, path) for path in paths}
+    for path in paths:
+        module = module_name(package, path)
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        names |= {item.target.split(".")[0] for item in imports(module_name(package, path), tree)}
-    return names - sys.stdlib_module_names - {PACKAGE}
+        is_package = path.name == "__init__.py"
+        yield module, tree, list(imports(module, tree, is_package=is_package, known=known))
 
 
 def _walk(node: ast.AST, *, lazy: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:

@@ -47,6 +47,8 @@ GOOD = [
     ("plugin.py", "import pynvim\ndef f():\n    from .app import App\n"),
     ("plugin.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .app import App"),
     ("app.py", "from .agent.loop import run\nfrom .storage import chats\nfrom . import settings"),
+    ("app/__init__.py", "from .chats import Chats\nfrom ..editor.nvim import NvimEditor"),
+    ("app/chats.py", "from ..storage.chats import Chats\nfrom . import services"),
     ("agent/loop.py", "from ..editor.port import Editor\nfrom ..domain import chat"),
     ("agent/tools/read.py", "from ...domain.tool import ToolSpec\nfrom ..approval import ask"),
     ("agent/providers/openai.py", "import httpx\nfrom .sse import decode"),
@@ -105,6 +107,11 @@ def test_an_import_along_the_table_is_allowed(tmp_path: Path, name: str, source:
 @pytest.mark.parametrize(("name", "source"), BAD)
 def test_an_import_against_the_table_is_found(tmp_path: Path, name: str, source: str) -> None:
     assert len(violations(_made_up(tmp_path, name, source))) == 1
+
+
+def test_libraries_are_told_from_the_package_and_the_standard_library(tmp_path: Path) -> None:
+    source = "import json\nimport httpx\nfrom .chats import Chats\nfrom ..errors import ModelError"
+    assert third_party(_made_up(tmp_path, "app/__init__.py", source)) == {"httpx"}
 
 
 def _made_up(folder: Path, name: str, source: str) -> Path:
