@@ -1,8 +1,8 @@
 """Reads the compiler's own annotated tests.
 
-    --- let-basic paged ---
-    // Error: 2-16 message        columns from 1, of the next line of code
-    // Error: 1:12-3:2 message    lines from 1, counted from that line
+--- let-basic paged ---
+// Error: 2-16 message        columns from 1, of the next line of code
+// Error: 1:12-3:2 message    lines from 1, counted from that line
 """
 
 from __future__ import annotations

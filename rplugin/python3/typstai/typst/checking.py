@@ -7,16 +7,20 @@ import re
 import shutil
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import typst
 
-from ..domain.diagnostic import CheckResult, CheckStatus, Diagnostic
+from ..domain.diagnostic import CheckResult, Diagnostic
 from .diagnostics import parse_diagnostics
-from .main_file import MainFinder
+from .leaks import find_leaks
+from .main_file import MAX_SOURCES, MainFinder
+from .project import MAX_SEEN, walk_files
 from .protocol import Job, WorkerSettings
+from .quickfix import known_fix
 from .shadow import ShadowTree
 
 MAX_PROJECTS = 4
@@ -25,6 +29,10 @@ MAX_DIAGNOSTICS = 1_000
 AGEING_COMPILES = 4
 """Empty compilations after each real one: the compiler frees what ten of them did not use."""
 
+_LABEL = re.compile(r"<([\w.:-]+)>")
+_KEY = re.compile(r"@\w+\{\s*([^\s,{}]+)\s*,")
+_LABELLED = re.compile(r".*\.(?:typ|bib)$").match
+_PACKAGE = re.compile(r"Package @\S+ is not installed")
 _DOWNLOAD = re.compile(r"packages\.typst\.org/([\w-]+)/([\w-]+)-(\d+\.\d+\.\d+)\.tar")
 _NOT_FOUND = re.compile(r"package not found \(searched for (@[^)]+)\)")
 
@@ -98,7 +106,12 @@ class _Project:
         self._shadow.update({name: text.encode() for name, text in texts.items()}, main)
         if not (self._shadow.target / main).is_file():
             return CheckResult(status="unavailable", note=f"There is no file {main}.", main=main)
-        return self._report(main, self._compile(main, texts))
+        sources = _Sources(self._shadow.target, texts)
+        found = [self._readable(item) for item in self._compile(main, sources)]
+        leaks = [leak for name in sorted({path, *texts}) for leak in sources.leaks(name)]
+        labels = _Labels(self._root, texts)
+        fixed = [_with_fix(item, sources, labels) for item in found]
+        return self._result(main, merge(fixed, leaks))
 
     def _main(self, path: str, texts: Mapping[str, str]) -> str | None:
         overlay = {os.path.join(self._root, name): text for name, text in texts.items()}
@@ -117,7 +130,7 @@ class _Project:
                 return inner.replace(os.sep, "/")
         return None
 
-    def _compile(self, main: str, texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    def _compile(self, main: str, sources: _Sources) -> tuple[Diagnostic, ...]:
         os.chdir(self._shadow.target)  # the compiler names files as seen from here
         compiler = self._compiler(main)
         try:
@@ -126,7 +139,6 @@ class _Project:
             text, first = error.diagnostic, error.message
         else:
             text, first = "\n".join(str(warning.diagnostic) for warning in warnings), ""
-        sources = _Sources(self._shadow.target, texts)
         return parse_diagnostics(text, source_of=sources.get, first_error=first)
 
     def _compiler(self, main: str) -> typst.Compiler:
@@ -144,19 +156,19 @@ class _Project:
             self._compilers.popitem(last=False)
         return compiler
 
-    def _report(self, main: str, found: Iterable[Diagnostic]) -> CheckResult:
-        status: CheckStatus = "checked"
-        note = ""
-        diagnostics: list[Diagnostic] = []
-        for item in found:
-            package = _missing_package(item.message)
-            message = item.message.replace(f"{self._shadow.target}/", "")
-            if package:
-                status, message = "package_missing", self._about(package)
-                note = note or message
-            diagnostics.append(replace(item, message=message))
+    def _readable(self, item: Diagnostic) -> Diagnostic:
+        """The same without the shadow's paths, and with a word on missing packages."""
+        if package := _missing_package(item.message):
+            return replace(item, message=self._about(package))
+        return replace(item, message=item.message.replace(f"{self._shadow.target}/", ""))
+
+    def _result(self, main: str, found: tuple[Diagnostic, ...]) -> CheckResult:
+        missing = [item.message for item in found if _PACKAGE.match(item.message)]
         return CheckResult(
-            status=status, note=note, diagnostics=tuple(diagnostics[:MAX_DIAGNOSTICS]), main=main
+            status="package_missing" if missing else "checked",
+            note=missing[0] if missing else "",
+            diagnostics=found[:MAX_DIAGNOSTICS],
+            main=main,
         )
 
     def _about(self, package: str) -> str:
@@ -165,6 +177,61 @@ class _Project:
         if package.startswith("@local"):
             return f"Package {package} is not installed."
         return f"Package {package} is not installed; allow package downloads or install it."
+
+
+def merge(compiled: Sequence[Diagnostic], leaks: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Both, each place once: a leak that the compiler stumbled over takes its findings in.
+
+    It then weighs as much as they do, so that a document with errors never
+    looks as if it had none. A leak without a cure gives way to the compiler.
+    """
+    kept = list(compiled)
+    merged: list[Diagnostic] = []
+    for leak in leaks:
+        same = [item for item in kept if _starts_in(item, leak)]
+        if same and leak.fix is None:
+            continue
+        kept = [item for item in kept if item not in same]
+        hints = tuple(item.message for item in same if item.severity == "error")
+        worst = "error" if hints else leak.severity
+        merged.append(replace(leak, severity=worst, hints=(*leak.hints, *hints)))
+    return (*kept, *merged)
+
+
+def _starts_in(item: Diagnostic, leak: Diagnostic) -> bool:
+    start = (leak.row0, leak.byte_col)
+    end = (leak.end_row0, leak.end_byte_col)
+    return item.path == leak.path and start <= (item.row0, item.byte_col) < end
+
+
+def _with_fix(item: Diagnostic, sources: _Sources, labels: _Labels) -> Diagnostic:
+    text = sources.get(item.path) if item.path else None
+    if text is None:
+        return item
+    known = labels.get() if item.message.startswith("label ") else ()
+    return replace(item, fix=known_fix(text, item, known))
+
+
+class _Labels:
+    """Labels and citation keys of the whole project, looked for only when one is missing."""
+
+    def __init__(self, root: str, texts: Mapping[str, str]) -> None:
+        self._root = Path(root)
+        self._texts = texts
+        self._found: frozenset[str] | None = None
+
+    def get(self) -> frozenset[str]:
+        if self._found is None:
+            self._found = frozenset(self._look())
+        return self._found
+
+    def _look(self) -> Iterator[str]:
+        files = (path for path in islice(walk_files(self._root), MAX_SEEN) if _LABELLED(path))
+        for path in islice({*self._texts, *files}, MAX_SOURCES):
+            text = self._texts.get(path)
+            if text is None:
+                text = _read(self._root / path)
+            yield from _KEY.findall(text) if path.endswith(".bib") else _LABEL.findall(text)
 
 
 class _Sources:
@@ -181,12 +248,21 @@ class _Sources:
         return self._texts[path]
 
     def _read(self, path: str) -> str | None:
-        if path.startswith("@"):
+        if path.startswith("@") or not (self._folder / path).is_file():
             return None
-        try:
-            return (self._folder / path).read_bytes().decode("utf-8-sig", "replace")
-        except OSError:
-            return None
+        return _read(self._folder / path)
+
+    def leaks(self, path: str) -> list[Diagnostic]:
+        """What leaked into one Typst file from other languages."""
+        text = self.get(path) if path.endswith(".typ") else None
+        return [replace(leak, path=path) for leak in find_leaks(text or "")]
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8-sig", "replace")
+    except OSError:
+        return ""
 
 
 def _missing_package(message: str) -> str:

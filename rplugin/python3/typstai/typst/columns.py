@@ -1,7 +1,7 @@
 """How wide the compiler draws characters, so that its carets can be read. Pure.
 
 Its rules are those of a terminal: wide characters take two columns, marks none,
-a tab goes to the next multiple of four. `_ODD` holds the living scripts in which
+a tab goes to the next even column. `_ODD` holds the living scripts in which
 that differs from what Unicode's categories say.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 
-TAB_WIDTH = 4
+TAB_WIDTH = 2
 
 _ODD = (
     (0x0600, 0x0604, 1), (0x06DD, 0x06DD, 1), (0x09BE, 0x09BE, 0), (0x09D7, 0x09D7, 0),

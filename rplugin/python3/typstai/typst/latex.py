@@ -42,7 +42,7 @@ _RENAMED = {
 _SHARED = _names(_SAME)
 SYMBOLS = {name: name for name in _SHARED} | _RENAMED
 
-_FUNCTIONS = {
+FUNCTIONS = {
     "frac": "frac({}, {})", "dfrac": "frac({}, {})", "tfrac": "frac({}, {})",
     "binom": "binom({}, {})", "sqrt": "sqrt({})", "hat": "hat({})", "bar": "macron({})",
     "tilde": "tilde({})", "vec": "arrow({})", "dot": "dot({})", "ddot": "dot.double({})",
@@ -184,7 +184,7 @@ class _Math:
             return f'"{self._group()}"' if name != "operatorname" else f'op("{self._group()}")'
         if name == "sqrt" and self.source[self.at : self.at + 1] == "[":
             return self._root()
-        if template := _FUNCTIONS.get(name):
+        if template := FUNCTIONS.get(name):
             arguments = [self._argument() for _ in range(template.count("{}"))]
             return template.format(*(_shield(text) for text in arguments))
         if name not in SYMBOLS:

@@ -109,8 +109,8 @@ _HASHLESS = re.compile(
     r'|(?:import|include) "[^"\n]+\.typ"(?:: .+)?'
     r"|show (?:heading|link|raw|figure|table): .+)[ \t]*$"
 )
-_ORDER = r"(?m)^\\(?:(?:sub){0,2}section|chapter|paragraph)"
-_SECTION_LINE = re.compile(_ORDER + r"\*?\{([^{}\n]*)\}[ \t]*(\\label\{([\w.:-]+)\})?[ \t]*$")
+_SECTION = re.compile(r"(?m)^\\(?:(?:sub){0,2}section|chapter|paragraph)\*?(?=\{)")
+_SECTION_END = re.compile(r"(?m)[ \t]*(?:\\label\{([\w.:-]+)\})?[ \t]*$")
 
 
 def _headings(source: _Source) -> _Found:
@@ -167,11 +167,23 @@ def _bullets(source: _Source) -> _Found:
     """Stars at line starts pair up as bold text; one alone stays open and is an error."""
     for found in _BULLET.finditer(source.text):
         start = found.start(1)
-        if source.leaf(start) in ("star", "syntax error") and source.in_markup(start):
+        if source.in_markup(start) and _is_bullet(source, start):
             yield _Leak(
                 start=start, end=found.end(), fix_end=found.end(1), new="-",
                 what="a Markdown list item",
             )  # fmt: skip
+
+
+def _is_bullet(source: _Source, star: int) -> bool:
+    """Whether the bold text that this star opens or ends closes at a line start, or never."""
+    if source.leaf(star) == "syntax error":
+        return True
+    strong = next((node for node in source.path(star) if node.kind == "strong content"), None)
+    if strong is None or source.leaf(star) != "star":
+        return False
+    last = source.places.at_byte(strong.end) - 1
+    line_start = source.text.rfind("\n", 0, last) + 1
+    return not source.text[line_start:last].strip() and last > source.places.at_byte(strong.start)
 
 
 def _displays(source: _Source) -> _Found:
@@ -204,25 +216,27 @@ def _table(columns: int, rows: list[list[str]]) -> str:
 
 
 def _commands(source: _Source) -> _Found:
-    for found in _SECTION_LINE.finditer(source.text):
-        if source.in_markup(found.start()):
-            yield _section(found)
+    for found in _SECTION.finditer(source.text):
+        section = _section(found) if source.in_markup(found.start()) else None
+        if section is not None:
+            yield section
     for found in _COMMAND.finditer(source.text):
         if source.leaf(found.start()) == "escape sequence" and source.in_markup(found.start()):
             command = latex.prose_at(source.text, found.start())
             if command is not None:
                 end, new = command
                 new = None if new is None or new.startswith("=") else new
-                name = source.text[found.start() : found.end()]
-                yield _Leak(start=found.start(), end=end, what=f"LaTeX's {name}", new=new)
+                yield _Leak(start=found.start(), end=end, what=f"LaTeX's {found[0]}", new=new)
 
 
-def _section(found: re.Match[str]) -> _Leak:
+def _section(found: re.Match[str]) -> _Leak | None:
+    """A heading that has its line to itself, with its label."""
     command = latex.prose_at(found.string, found.start())
-    new = command[1] if command else None
-    if new and found[3]:
-        new = f"{new} <{found[3]}>"
-    return _leak(found, "a LaTeX heading", new)
+    rest = _SECTION_END.match(found.string, command[0]) if command else None
+    if command is None or rest is None:
+        return None
+    new = f"{command[1]} <{rest[1]}>" if command[1] and rest[1] else command[1]
+    return _Leak(start=found.start(), end=rest.end(), what="a LaTeX heading", new=new)
 
 
 def _symbols(source: _Source) -> _Found:

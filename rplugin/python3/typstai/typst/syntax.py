@@ -96,7 +96,10 @@ def is_too_deep(text: str) -> bool:
     return False
 
 
-def error_count(text: str) -> int | None:
-    """How many syntax errors the text has; None when it cannot be parsed."""
-    tree = parse(text)
-    return None if tree is None else len(tree.root.raw.errors())
+def error_starts(text: str) -> list[int] | None:
+    """Where syntax errors start, in bytes; None when the text cannot be parsed."""
+    if is_too_deep(text):
+        return None
+    source = typst_syntax.Source.detached(text)
+    ranges = (source.range(error.span) for error in source.root().errors())
+    return [found[0] for found in ranges if found]
