@@ -41,6 +41,9 @@ LIBRARY_HOMES: dict[str, frozenset[str]] = {
 
 STANDARD_ONLY = frozenset({"domain", "errors", "log"})
 
+PURE_LIBRARIES = {"domain": frozenset({"merge3"})}
+"""Exceptions to that: small libraries of pure functions, in place of an algorithm of our own."""
+
 PURE_STANDARD = frozenset({
     "__future__", "abc", "base64", "bisect", "collections", "copy", "dataclasses", "decimal",
     "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "itertools",
@@ -172,6 +175,8 @@ def _inner_refusal(item: Import, inner: str) -> str | None:
 def _outer_refusal(item: Import, top: str) -> str | None:
     layer = item.module.split(".")[0]
     standard = top in sys.stdlib_module_names
+    if top in PURE_LIBRARIES.get(layer, ()):
+        return None
     if layer in STANDARD_ONLY and not standard:
         return "the standard library only"
     if layer in {"plugin", "__init__"} and not standard and top != "pynvim":
