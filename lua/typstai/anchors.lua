@@ -7,20 +7,18 @@ local NS = api.nvim_create_namespace("typstai.anchors")
 
 ---@type table<integer, table<integer, typstai.LiveHunk>> by buffer and mark
 local hunks_by_mark = {}
+---@type table<integer, integer> most lines that a hunk of the buffer replaces
+local longest_old = {}
 
--- A replacement covers its lines with their line ends, so that deleting them makes
--- the mark invalid, and moves down with them when a line is added above. An insertion
--- sticks to the line above.
-local function mark_options(hunk, row)
-  if #hunk.old == 0 then
-    return { id = hunk.mark, right_gravity = false, undo_restore = true }
-  end
+-- A replacement's mark moves down with its first line when one is added above, becomes
+-- invalid when that line is deleted, and comes back with undo. (A mark with an end would
+-- not become invalid when whole lines go.) An insertion sticks to the line above.
+local function mark_options(hunk)
+  local replaces = #hunk.old > 0
   return {
     id = hunk.mark,
-    end_row = row + #hunk.old,
-    end_col = 0,
-    end_right_gravity = false,
-    invalidate = true,
+    right_gravity = replaces,
+    invalidate = replaces,
     undo_restore = true,
   }
 end
@@ -30,13 +28,11 @@ end
 ---@param hunk typstai.LiveHunk
 ---@param row integer
 function M.place(bufnr, hunk, row)
-  local last = api.nvim_buf_line_count(bufnr)
-  local at = math.min(row, last)
-  local options = mark_options(hunk, at)
-  options.end_row = options.end_row and math.min(options.end_row, last)
-  hunk.mark = api.nvim_buf_set_extmark(bufnr, NS, at, 0, options)
+  local at = math.min(row, api.nvim_buf_line_count(bufnr))
+  hunk.mark = api.nvim_buf_set_extmark(bufnr, NS, at, 0, mark_options(hunk))
   hunks_by_mark[bufnr] = hunks_by_mark[bufnr] or {}
   hunks_by_mark[bufnr][hunk.mark] = hunk
+  longest_old[bufnr] = math.max(longest_old[bufnr] or 0, #hunk.old)
 end
 
 ---@param bufnr integer
@@ -58,6 +54,43 @@ local function lines_stand(bufnr, hunk, row)
     and vim.deep_equal(api.nvim_buf_get_lines(bufnr, row, stop, false), hunk.old)
 end
 
+local function counts_of(lines)
+  local counts = {}
+  for _, line in ipairs(lines) do
+    counts[line] = (counts[line] or 0) + 1
+  end
+  return counts
+end
+
+--- Notes for each hunk a line by which it can be found when its mark is lost: one that
+--- occurs once in the buffer. A hunk without such a line is not looked for elsewhere.
+---@param bufnr integer
+---@param hunks typstai.LiveHunk[]
+function M.note_landmarks(bufnr, hunks)
+  local counts = counts_of(api.nvim_buf_get_lines(bufnr, 0, -1, false))
+  for _, hunk in ipairs(hunks) do
+    for i, line in ipairs(hunk.old) do
+      if counts[line] == 1 and not hunk.landmark then
+        hunk.landmark = i
+      end
+    end
+  end
+end
+
+-- A formatter may write the whole buffer anew: every mark is invalid, most text stands.
+local function find_by_landmark(bufnr, hunk)
+  local wanted, found = hunk.old[hunk.landmark], nil
+  for i, line in ipairs(api.nvim_buf_get_lines(bufnr, 0, -1, false)) do
+    if line == wanted then
+      if found then
+        return nil
+      end
+      found = i - hunk.landmark
+    end
+  end
+  return found and found >= 0 and lines_stand(bufnr, hunk, found) and found or nil
+end
+
 --- First and end row of the hunk's place now, and whether its old lines stand there.
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
@@ -69,12 +102,15 @@ function M.find(bufnr, hunk)
     or {}
   local row, col, details = mark[1], mark[2], mark[3]
   if not row then
-    return hunk.row0, hunk.row0, false
+    return hunk.row0, hunk.row0 + #hunk.old, false
   end
-  if col == 0 and not details.invalid and lines_stand(bufnr, hunk, row) then
-    return row, row + #hunk.old, true
+  local moved_to = details.invalid and hunk.landmark and find_by_landmark(bufnr, hunk)
+  if moved_to then
+    M.place(bufnr, hunk, moved_to)
+    return moved_to, moved_to + #hunk.old, true
   end
-  return row, math.max(details.end_row or row, row), false
+  local stands = col == 0 and not details.invalid and lines_stand(bufnr, hunk, row)
+  return row, math.min(row + #hunk.old, api.nvim_buf_line_count(bufnr)), stands
 end
 
 --- The hunks whose place touches the rows from `first` to `last`, both inclusive.
@@ -83,11 +119,14 @@ end
 ---@param last integer
 ---@return typstai.LiveHunk[]
 function M.touching(bufnr, first, last)
-  local known = hunks_by_mark[bufnr] or {}
-  local found = {}
-  local from, to = { math.max(first, 0), 0 }, { last, -1 }
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(bufnr, NS, from, to, { overlap = true })) do
-    found[#found + 1] = known[mark[1]]
+  local longest = longest_old[bufnr] or 0
+  local from, to = { math.max(first - longest, 0), 0 }, { last, -1 }
+  local known, found = hunks_by_mark[bufnr] or {}, {}
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(bufnr, NS, from, to, {})) do
+    local hunk = known[mark[1]]
+    if hunk and mark[2] + #hunk.old >= first then
+      found[#found + 1] = hunk
+    end
   end
   return found
 end
@@ -95,7 +134,7 @@ end
 --- Forgets a buffer that is gone.
 ---@param bufnr integer
 function M.forget(bufnr)
-  hunks_by_mark[bufnr] = nil
+  hunks_by_mark[bufnr], longest_old[bufnr] = nil, nil
 end
 
 return M

@@ -10,6 +10,7 @@ local anchors = require("typstai.anchors")
 ---@field decided boolean accepted, rejected, or given up as stale
 ---@field steps? typstai.Step[] how the old lines become the new ones
 ---@field mark? integer
+---@field landmark? integer index of an old line that occurs once in the buffer
 
 ---@class typstai.LiveProposal: typstai.Proposal
 ---@field hunks typstai.LiveHunk[]
