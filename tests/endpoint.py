@@ -83,6 +83,7 @@ class Connection:
 
     number: int
     _closed: threading.Event = field(default_factory=threading.Event)
+    _heard: threading.Event = field(default_factory=threading.Event)
 
     @property
     def closed(self) -> bool:
@@ -93,8 +94,15 @@ class Connection:
         """Block until the client hung up."""
         assert self._closed.wait(BOUND_SECONDS), "the client never closed the connection"
 
+    def wait_heard(self) -> None:
+        """Block until the client sent its first bytes: a request, or the start of TLS."""
+        assert self._heard.wait(BOUND_SECONDS), "the client never sent anything"
+
     def mark_closed(self) -> None:
         self._closed.set()
+
+    def mark_heard(self) -> None:
+        self._heard.set()
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,6 +364,10 @@ class _Watched(asyncio.StreamReaderProtocol):
         reader = asyncio.StreamReader()
         super().__init__(reader, lambda reader, writer: start(connection, reader, writer))
         self._connection = connection
+
+    def data_received(self, data: bytes) -> None:
+        self._connection.mark_heard()
+        super().data_received(data)
 
     def eof_received(self) -> bool | None:
         self._connection.mark_closed()

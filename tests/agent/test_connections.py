@@ -139,6 +139,7 @@ async def test_cancelling_while_connecting_closes_the_connection(
     endpoint = at(server.url.replace("http:", "https:"))
     task = asyncio.create_task(text(OpenAIModel(endpoint, clients)))
     connection: Connection = (await asyncio.to_thread(server.wait_connections, 1))[0]
+    await asyncio.to_thread(connection.wait_heard)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

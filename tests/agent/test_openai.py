@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import traceback
@@ -451,8 +452,10 @@ async def test_a_compressed_answer_is_refused_without_unpacking_it(
     model: OpenAIModel, server: Endpoint
 ) -> None:
     bomb = gzip.compress(b"data: " + b"0" * 20_000_000 + b"\n\n")
-    said = await sentence(model, server, *body(bomb, content_encoding="gzip"))
+    head = Head(200, {"content-encoding": "gzip", "content-length": "999999"})
+    said = await sentence(model, server, head, bomb, Wait("never"))
     assert "compressed" in said
+    await asyncio.to_thread(server.connections[0].wait_closed)
 
 
 async def test_an_endless_error_body_is_read_to_its_bound_only(
@@ -464,6 +467,11 @@ async def test_an_endless_error_body_is_read_to_its_bound_only(
 
 async def test_endless_keep_alives_are_an_error(model: OpenAIModel, server: Endpoint) -> None:
     said = await sentence(model, server, *[b": keep-alive" + b"." * 500_000 + b"\n\n"] * 9)
+    assert "longer than 4194304 bytes" in said
+
+
+async def test_an_endless_document_is_an_error(model: OpenAIModel, server: Endpoint) -> None:
+    said = await sentence(model, server, b'{"choices": "', *[b"." * 500_000] * 9, Wait("never"))
     assert "longer than 4194304 bytes" in said
 
 
