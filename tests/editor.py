@@ -103,8 +103,10 @@ def start_editor(binary: str, *extra: str) -> Iterator[Editor]:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL)
         try:
             nvim = _attach(process, address)
-            yield Editor(nvim, process)
-            _quit(nvim, process)
+            try:
+                yield Editor(nvim, process)
+            finally:
+                _quit(nvim, process)
         finally:
             process.kill()
             process.wait()
@@ -126,9 +128,12 @@ def _listens(address: str) -> bool:
 
 
 def _quit(nvim: pynvim.Nvim, process: subprocess.Popen[bytes]) -> None:
-    nvim.command("qall!", async_=True)
-    process.wait(timeout=BOUND_MS / 1000)
-    _close(nvim)
+    try:
+        if process.poll() is None:
+            nvim.command("qall!", async_=True)
+            process.wait(timeout=BOUND_MS / 1000)
+    finally:
+        _close(nvim)
 
 
 def _close(nvim: pynvim.Nvim) -> None:

@@ -75,6 +75,10 @@ class Session:
         """Put the cursor into the window of the document."""
         self.editor.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid(...))", bufnr)
 
+    def write(self, bufnr: int) -> None:
+        """Save the document as `:write` does."""
+        self.editor.lua("vim.api.nvim_buf_call(..., function() vim.cmd.write() end)", bufnr)
+
     def log(self) -> str:
         path = Path(self.editor.lua("return require('typstai.host').log_file()"))
         return path.read_text(encoding="utf-8") if path.exists() else ""
