@@ -20,7 +20,8 @@ EXPECTED = {
     "bibliography-and-citations", "code-and-scripting", "common-errors", "context-and-counters",
     "figures-and-captions", "footnotes", "from-latex", "from-markdown", "functions-and-modules",
     "headings-and-outline", "images", "labels-and-references", "layout", "lists", "markup", "math",
-    "packages", "page-setup", "set-and-show-rules", "syntax-and-modes", "tables", "text-and-fonts",
+    "outdated-syntax", "packages", "page-setup", "set-and-show-rules", "several-files", "symbols",
+    "syntax-and-modes", "tables", "text-and-fonts",
     "units-and-lengths",
 }  # fmt: skip
 PNG = bytes.fromhex(
