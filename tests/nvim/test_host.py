@@ -201,7 +201,7 @@ def test_update_remote_plugins_does_no_harm(
         editor.nvim.vars["python3_host_prog"] = sys.executable
         editor.nvim.vars["loaded_remote_plugins"] = str(manifest)
         editor.nvim.command("silent UpdateRemotePlugins")
-    assert "typstai" in manifest.read_text(encoding="utf-8")
+    assert "python3 plugins" in manifest.read_text(encoding="utf-8")
     with start_editor(nvim_binary, "-c", f"source {manifest}") as editor:
         session = Session(editor, tmp_path)
         session.use(endpoint)
