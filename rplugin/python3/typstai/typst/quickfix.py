@@ -118,7 +118,7 @@ def _unknown_variable(case: _Case) -> _Change | None:
     subtraction = case.hint(r"minus sign: `([^`]+)`")
     if subtraction and all(part in defined for part in subtraction.split(" - ")):
         return _instead(case, subtraction)
-    return _instead(case, nearest(word, {*known, *defined}))
+    return _instead(case, nearest(word, defined) or nearest(word, known))
 
 
 def _math_name(word: str, names: Names) -> str | None:
