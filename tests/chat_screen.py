@@ -37,7 +37,7 @@ class ChatScreen:
             }
             _G.proposals = vim.empty_dict()
             for _, name in ipairs({ "accept", "reject", "accept_all", "reject_all",
-              "goto_first" }) do
+              "goto_first", "edit", "diff" }) do
               require("typstai.proposals")[name] = function(...)
                 table.insert(_G.calls, { method = name, params = { ... } })
               end

@@ -255,11 +255,10 @@ _CHANGES = {
     "delete to the top": "dgg",
     "move to the top": ":move 0<CR>",
     "global": ":g/./delete<CR>",
-    "macro": ":let @q = 'ggdGihello'<CR>:normal @q<CR>",
+    "macro": ":let @q = 'ggdGk'<CR>:normal @q<CR>",
     "undo": ":undo<CR>",
     "append above": ":1put ='x'<CR>",
     "reload": ":edit<CR>",
-    "change all": ":normal ggcGnew<CR>",
 }
 
 
@@ -276,6 +275,15 @@ def test_a_foreign_change_of_the_transcript_is_repaired_and_the_prompt_kept(
     chat.event(kind="append", id="r1", index=2, text=" and four")
     assert "three and four" in chat.lines()
     assert editor.nvim.api.win_get_cursor(0)[0] > chat.border0()
+
+
+def test_text_typed_over_the_whole_buffer_lands_in_the_prompt(
+    chat: ChatScreen, editor: Editor
+) -> None:
+    chat.open(_user("One"), answer(_text("Two")))
+    before = chat.transcript()
+    editor.feed("idraft<Esc>:normal ggcG, new<CR>")
+    assert (chat.transcript(), chat.prompt()) == (before, "draft, new")
 
 
 def test_a_change_by_another_plugin_in_a_hidden_chat_is_repaired(

@@ -1,7 +1,5 @@
 -- What can be done with a line of the transcript: answer an approval, decide on a
 -- proposal, show a detail.
-local blocks = require("typstai.ui.blocks")
-
 local M = {}
 
 -- In the order in which the keys are shown.
@@ -45,34 +43,33 @@ local function with_reason(prompt, act)
   end)
 end
 
+--- Calls a function of the proposals, and says why it refused.
+local function decide(name, ...)
+  local _, err = require("typstai.proposals")[name](...)
+  if err then
+    require("typstai.message").show({ message = err.message, level = "warn" })
+  end
+end
+
 local function decisions(view, id)
-  local function proposals()
-    return require("typstai.proposals")
+  local function deciding(name, argument)
+    return function()
+      decide(name, argument)
+    end
+  end
+  local function reject()
+    with_reason("Why not? (may be empty) ", function(reason)
+      decide("reject", id, { reason = reason })
+    end)
   end
   return {
-    accept = function()
-      proposals().accept(id)
-    end,
-    reject = function()
-      with_reason("Why not? (may be empty) ", function(reason)
-        proposals().reject(id, { reason = reason })
-      end)
-    end,
-    accept_all = function()
-      proposals().accept_all(view.id)
-    end,
-    reject_all = function()
-      proposals().reject_all(view.id)
-    end,
-    edit = function()
-      require("typstai.ui.amend").open(id)
-    end,
-    diff = function()
-      require("typstai.ui.sidebyside").open(id)
-    end,
-    open = function()
-      proposals().goto_first(id)
-    end,
+    accept = deciding("accept", id),
+    reject = reject,
+    accept_all = deciding("accept_all", view.id),
+    reject_all = deciding("reject_all", view.id),
+    edit = deciding("edit", id),
+    diff = deciding("diff", id),
+    open = deciding("goto_first", id),
   }
 end
 
@@ -96,7 +93,7 @@ end
 ---@return table<string, fun()>
 function M.at(view, block)
   local found = {}
-  if blocks.can_unfold(block) then
+  if view.transcript:can_unfold(block) then
     found.unfold = function()
       view:toggle(block)
     end
@@ -135,7 +132,7 @@ function M.hints(view, block)
   if available.accept then
     table.insert(hints, keys.send and keys.send .. " " .. WORDS.open or nil)
     add(hints, available, DECISIONS, keys)
-  elseif not available.once then
+  else
     add(hints, available, { "unfold" }, keys)
   end
   return hints

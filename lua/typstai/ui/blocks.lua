@@ -164,11 +164,13 @@ end
 
 --- Whether unfolding would show anything.
 ---@param block typstai.ui.Block
-function M.can_unfold(block)
-  if block.kind == "reasoning" then
-    return true
+---@param style typstai.ui.Style
+function M.can_unfold(block, style)
+  if block.kind ~= "tool" or block.unfolded then
+    return block.kind == "reasoning" or block.kind == "tool"
   end
-  return block.kind == "tool" and (block.unfolded or render.detail(block.segment) ~= "")
+  local request = style.tool(block.segment).approval
+  return render.detail(block.segment) ~= "" or (request ~= nil and render.is_cut(request))
 end
 
 return M

@@ -23,8 +23,9 @@ local function note_document()
   end
 end
 
-local function redraw_proposal(event)
-  local id = event.data.id
+--- Draws the tool call of a proposal again, because the proposal changed.
+---@param id string
+function M.refresh_proposal(id)
   for _, view in pairs(views) do
     view:refresh_tools(function(segment)
       return segment.proposal == id
@@ -35,6 +36,12 @@ end
 local function redraw_winbars()
   for _, view in pairs(views) do
     view:draw_winbar()
+  end
+end
+
+local function release_all()
+  for _, view in pairs(views) do
+    view:release()
   end
 end
 
@@ -53,9 +60,12 @@ local function start()
     vim.api.nvim_create_autocmd(event, opts)
   end
   on("BufEnter", "*", "remember the document", note_document)
+  on("ModeChanged", "*", "write what was held", vim.schedule_wrap(release_all))
   on("WinResized", "*", "fit the chat's line of state", redraw_winbars)
   local proposal_events = { "TypstAIProposal", "TypstAIProposalResolved" }
-  on("User", proposal_events, "show what is proposed", redraw_proposal)
+  on("User", proposal_events, "show what is proposed", function(event)
+    M.refresh_proposal(event.data.id)
+  end)
   require("typstai.status").on_update(redraw_winbars)
 end
 

@@ -79,6 +79,18 @@ local function press(view, lhs, names)
   return lhs
 end
 
+--- Takes the character being typed to the prompt, ahead of the keys that already wait.
+---@param view typstai.ui.View
+function M.type_in_prompt(view)
+  local char = vim.v.char
+  vim.api.nvim_set_vvar("char", "")
+  todo = function()
+    view:enter_prompt()
+  end
+  local keys = vim.api.nvim_replace_termcodes(DO, true, true, true) .. char
+  vim.api.nvim_feedkeys(keys, "in", false)
+end
+
 local function map(view, mode, lhs, rhs, desc, expr)
   if lhs then
     vim.keymap.set(mode, lhs, rhs, {

@@ -147,6 +147,14 @@ local function indented(out, text, hl)
   end
 end
 
+--- Whether a question shows only the start of its arguments.
+---@param request typstai.ApprovalRequest
+---@return boolean
+function M.is_cut(request)
+  local _, left_out = Page.cut(request.arguments or "", M.ARGUMENTS_SHOWN)
+  return left_out > 0
+end
+
 local function question(out, context, glyphs)
   local request, keys = context.approval, context.keys
   local effect = Page.clean(request.effect)

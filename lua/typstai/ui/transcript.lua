@@ -259,16 +259,18 @@ function Transcript:tools(wanted)
   return found
 end
 
---- Shows or hides the detail of a block; says whether there was any.
+--- Whether a block has a detail to show or hide.
 ---@param block typstai.ui.Block
 ---@return boolean
+function Transcript:can_unfold(block)
+  return blocks.can_unfold(block, self.style)
+end
+
+--- Shows or hides the detail of a block.
+---@param block typstai.ui.Block
 function Transcript:toggle(block)
-  if not blocks.can_unfold(block) then
-    return false
-  end
   block.unfolded = not block.unfolded
   self:refresh(block)
-  return true
 end
 
 return Transcript

@@ -9,6 +9,7 @@ local HINTS = vim.api.nvim_create_namespace("typstai.hints")
 ---@field surface typstai.ui.Surface
 ---@field transcript typstai.ui.Transcript
 ---@field prompt typstai.ui.Prompt
+---@field private held fun()[] writing that waits for a mode to end
 ---@field private glyphs typstai.ui.Glyphs
 ---@field private cursor { row: integer, col: integer } last place in the prompt
 ---@field private hint_mark integer|nil
@@ -71,6 +72,7 @@ function View.new(chat, on_gone)
   local self = setmetatable({
     id = chat.id,
     sending = false,
+    held = {},
     glyphs = require("typstai.ui.glyphs").get(),
     cursor = { row = 0, col = 0 },
   }, View)
@@ -98,13 +100,25 @@ function View:watch()
   on({ "CursorMoved", "CursorMovedI", "BufEnter", "WinEnter" }, "follow the cursor", function()
     self:follow_cursor()
   end)
+  on({ "BufEnter", "WinEnter" }, "show proposals as they are now", function()
+    self:refresh_tools(function(segment)
+      return require("typstai.ui.actions").pending_diff(segment) ~= nil
+    end)
+  end)
   on({ "TextChanged", "TextChangedI", "TextChangedP" }, "repair and scroll", function(event)
     self:heal()
     if event.event == "TextChanged" then
       self.prompt:commit()
     end
     self:follow_cursor()
-    require("typstai.ui.window").show_end(vim.api.nvim_get_current_win())
+    if not self:block_under_cursor() then
+      require("typstai.ui.window").show_end(vim.api.nvim_get_current_win())
+    end
+  end)
+  on("InsertCharPre", "write in the prompt only", function()
+    if not self.surface.damaged and self:block_under_cursor() then
+      require("typstai.ui.keys").type_in_prompt(self)
+    end
   end)
   on({ "InsertEnter", "InsertLeave" }, "make a step to undo", function()
     self:heal()
@@ -129,6 +143,32 @@ end
 --- Runs `write`, and keeps the end in view for those who were there.
 ---@private
 function View:writing(write)
+  table.insert(self.held, write)
+  self:release()
+end
+
+--- In these modes Neovim remembers line numbers that a change above would make wrong: of
+--- an operator's or a selection's start, of the word being completed.
+local function remembers_lines()
+  local mode = vim.api.nvim_get_mode().mode
+  return mode:find("^no") or mode:find("^[vVsS\22\19]") or mode:find("^[iR][cx]")
+end
+
+--- Does the writing that was held, unless it must wait.
+function View:release()
+  local here = vim.api.nvim_get_current_buf() == self.surface.bufnr
+  if here and remembers_lines() then
+    return
+  end
+  local held = self.held
+  self.held = {}
+  for _, write in ipairs(held) do
+    self:write(write)
+  end
+end
+
+---@private
+function View:write(write)
   self:heal()
   local window = require("typstai.ui.window")
   local followers = window.followers(self.surface)
@@ -215,6 +255,7 @@ end
 --- Lets text be changed in the prompt only, and shows the keys that work at the line.
 ---@private
 function View:follow_cursor()
+  self:heal()
   local bufnr = self.surface.bufnr
   if vim.api.nvim_get_current_buf() ~= bufnr then
     return
@@ -285,6 +326,7 @@ end
 --- Puts the cursor of the current window into the prompt, at its end or at a place.
 ---@param place? { row: integer, col: integer }
 function View:enter_prompt(place)
+  self:heal()
   local border0, prompt = self.surface.border0, self.surface.prompt
   local row = math.max(0, math.min(place and place.row or math.huge, #prompt - 1))
   local col = math.max(0, math.min(place and place.col or math.huge, #prompt[row + 1]))

@@ -143,9 +143,7 @@ function M.show_end(win)
   local width, room = info.width - info.textoff, info.height - HINT_ROWS
   local last0 = vim.api.nvim_buf_line_count(info.bufnr) - 1
   local used = height(win, info.topline - 1, last0)
-  if used > room and used - skipped_rows(win, width) <= room then
-    return
-  elseif used <= room then
+  if used <= room or used - skipped_rows(win, width) <= room then
     return
   end
   local cursor0 = vim.api.nvim_win_get_cursor(win)[1] - 1
