@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from editor import Editor
+from reviewing import Change
 
 
 def dispatch(editor: Editor, name: str, args: dict[str, Any]) -> Any:
@@ -22,7 +23,7 @@ def overlay(editor: Editor, root: Path) -> dict[str, str]:
     return dispatch(editor, "buffer.overlay", {"root": str(root)})["result"]
 
 
-def apply(editor: Editor, bufnr: int, *changes: tuple[int, list[str], list[str]]) -> Any:
+def apply(editor: Editor, bufnr: int, *changes: Change) -> Any:
     tables = [{"row0": row0, "old": old, "new": new} for row0, old, new in changes]
     return editor.lua(
         """
@@ -206,7 +207,11 @@ def test_the_cursor_marks_folds_and_other_windows_stay_at_their_text(editor: Edi
     editor.nvim.command("setlocal foldmethod=manual | 31,35fold | 30mark m | split | normal! 25G")
     other = editor.nvim.api.get_current_win()
     editor.nvim.command("wincmd p | normal! 38G")
-    changes = [(2, [], ["a", "b", "c"]), (10, ["line 10"], []), (20, ["line 20"], ["x", "y"])]
+    changes: list[Change] = [
+        (2, [], ["a", "b", "c"]),
+        (10, ["line 10"], []),
+        (20, ["line 20"], ["x", "y"]),
+    ]
     assert apply(editor, 0, *changes) == [True, True, True]
     current = editor.nvim.api.get_current_line()
     assert current == "line 37"
@@ -254,7 +259,12 @@ def test_undolevels_keep_their_value(editor: Editor) -> None:
 
 def test_what_does_not_stand_at_its_place_is_left_out(editor: Editor) -> None:
     editor.nvim.api.buf_set_lines(0, 0, -1, True, ["one", "two", "two"])
-    changes = [(0, ["two"], ["x"]), (1, ["two"], ["2"]), (9, [], ["far"]), (2, ["two", ""], [])]
+    changes: list[Change] = [
+        (0, ["two"], ["x"]),
+        (1, ["two"], ["2"]),
+        (9, [], ["far"]),
+        (2, ["two", ""], []),
+    ]
     assert apply(editor, 0, *changes) == [False, True, False, False]
     assert editor.lines() == ["one", "2", "two"]
 

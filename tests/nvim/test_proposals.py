@@ -2,80 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from editor import Editor
-
-Change = tuple[int, list[str], list[str]]
-
-_RECORD = """
-_G.told = {}
-require("typstai.rpc").call = function(method, params)
-  table.insert(_G.told, { method = method, params = params })
-end
-"""
+from reviewing import Change, call, fill, proposal, propose, record_calls, states, told
 
 
 @pytest.fixture(autouse=True)
-def record_calls(editor: Editor) -> None:
-    editor.lua(_RECORD)
-
-
-def told(editor: Editor) -> list[Any]:
-    return editor.lua("return _G.told")
-
-
-def fill(editor: Editor, lines: Sequence[str]) -> None:
-    """Text in the current buffer, as if it had been read from a file."""
-    editor.lua(
-        """
-        vim.bo.undolevels = -1
-        vim.api.nvim_buf_set_lines(0, 0, -1, true, ...)
-        vim.bo.undolevels = 1000
-        vim.bo.modified = false
-        """,
-        list(lines),
-    )
-
-
-def propose(
-    editor: Editor, *changes: Change, name: str = "p1", chat: str = "c1", bufnr: int = 0
-) -> Any:
-    """Answer of Neovim to a proposal with these hunks, `h1` from the first."""
-    hunks = [
-        {"id": f"h{i}", "row0": row0, "old": old, "new": new, "state": "pending", "reason": ""}
-        for i, (row0, old, new) in enumerate(changes, start=1)
-    ]
-    args = {
-        "id": name, "bufnr": bufnr or editor.nvim.api.get_current_buf().number,
-        "path": "main.typ", "chat": chat, "run": "r1", "call": "k1",
-        "source": "patch_document", "verdict": "fixes 1 error", "hunks": hunks,
-    }  # fmt: skip
-    return editor.lua("return require('typstai.rpc').dispatch('proposals.propose', ...)", args)
-
-
-def call(editor: Editor, method: str, *args: Any) -> Any:
-    """Result of a function of the proposals' API; its error's code when it refuses."""
-    return editor.lua(
-        """
-        local method, args = ...
-        for i, arg in ipairs(args) do
-          if arg == vim.NIL then args[i] = nil end
-        end
-        local result, err = require("typstai.proposals")[method](unpack(args, 1, 3))
-        return err and err.code or result
-        """,
-        method,
-        list(args),
-    )
-
-
-def states(editor: Editor) -> list[str]:
-    return [hunk["state"] for item in call(editor, "list") for hunk in item["hunks"]]
+def without_a_host(editor: Editor) -> None:
+    record_calls(editor)
 
 
 def test_a_proposal_changes_neither_text_nor_flags(editor: Editor) -> None:
@@ -89,7 +26,7 @@ def test_a_proposal_changes_neither_text_nor_flags(editor: Editor) -> None:
 
 def test_listing_gives_the_promised_shape(editor: Editor) -> None:
     fill(editor, ["one", "two"])
-    propose(editor, (1, ["two"], ["2", "3"]))
+    propose(editor, (1, ["two"], ["2", "3"]), verdict="fixes 1 error")
     assert call(editor, "list") == [
         {
             "id": "p1",
@@ -307,18 +244,18 @@ def test_of_two_proposals_for_one_line_only_the_first_accepted_lands(editor: Edi
     assert editor.lines() == ["uno", "two"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "change", "wanted"),
-    [
-        ([""], (0, [""], ["filled", "twice"]), ["filled", "twice"]),
-        ([""], (0, [], ["before"]), ["before", ""]),
-        (["a", "b"], (0, ["a", "b"], []), [""]),
-        (["a", "b"], (0, ["a", "b"], [""]), [""]),
-        (["a", "b"], (2, [], ["end"]), ["a", "b", "end"]),
-        (["a", "b"], (1, ["b"], []), ["a"]),
-        (["a", ""], (1, [""], ["b", ""]), ["a", "b", ""]),
-    ],
-)
+EDGES: list[tuple[list[str], Change, list[str]]] = [
+    ([""], (0, [""], ["filled", "twice"]), ["filled", "twice"]),
+    ([""], (0, [], ["before"]), ["before", ""]),
+    (["a", "b"], (0, ["a", "b"], []), [""]),
+    (["a", "b"], (0, ["a", "b"], [""]), [""]),
+    (["a", "b"], (2, [], ["end"]), ["a", "b", "end"]),
+    (["a", "b"], (1, ["b"], []), ["a"]),
+    (["a", ""], (1, [""], ["b", ""]), ["a", "b", ""]),
+]
+
+
+@pytest.mark.parametrize(("lines", "change", "wanted"), EDGES)
 def test_edges_of_the_document(
     editor: Editor, lines: list[str], change: Change, wanted: list[str]
 ) -> None:
@@ -452,9 +389,7 @@ def test_the_diff_for_the_chat_has_old_and_new_numbers(editor: Editor) -> None:
 def test_apply_is_one_step_and_announces_its_end(editor: Editor) -> None:
     editor.record("TypstAIProposalResolved")
     fill(editor, ["one", "two"])
-    hunk = {"id": "h1", "row0": 1, "old": ["two"], "new": ["2"], "state": "pending", "reason": ""}
-    args = {"id": "p1", "bufnr": 1, "path": "", "chat": "c", "run": "r", "call": "k",
-            "source": "s", "verdict": "", "hunks": [hunk]}  # fmt: skip
+    args = proposal((1, ["two"], ["2"]))
     reply = editor.lua("return require('typstai.rpc').dispatch('proposals.apply', ...)", args)
     assert reply["result"][0]["state"] == "accepted"
     assert editor.lines() == ["one", "2"]
