@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HELP_COLUMNS = 78
 _TAG = re.compile(r"(?<!\S)\*([^*\s|]+)\*(?!\S)")
 _JUMP = re.compile(r"\|(typstai[^|\s]*|:TypstAI[^|\s]*)\|")
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
 
@@ -36,7 +37,7 @@ def _help_problems() -> Iterator[str]:
 
 def _link_problems() -> Iterator[str]:
     for path in _committed("*.md"):
-        for target in _LINK.findall(path.read_text(encoding="utf-8")):
+        for target in _LINK.findall(_CODE.sub("", path.read_text(encoding="utf-8"))):
             if not (path.parent / target).exists():
                 yield f"{path.relative_to(ROOT)}: links to {target}, which is not there"
 
