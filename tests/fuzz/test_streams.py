@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -254,3 +255,57 @@ def test_any_bytes_at_all_raise_nothing_but_a_stream_error(
     pieces: list[bytes], orderly: bool
 ) -> None:
     assert read(pieces, orderly=orderly).error
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["content", "text", "type", "error", "message", "code"]), inner
+        )
+    ),
+    max_leaves=6,
+)
+FUNCTIONS = st.fixed_dictionaries({}, optional={"name": JSON, "arguments": JSON})
+CALLS = st.fixed_dictionaries(
+    {}, optional={"id": st.sampled_from(["x", "y", 3, ""]) | JSON, "index": st.integers(0, 2),
+                  "function": FUNCTIONS}
+)  # fmt: skip
+DELTAS = st.fixed_dictionaries(
+    {},
+    optional={
+        "content": JSON, "reasoning": JSON, "reasoning_content": JSON, "thinking": JSON,
+        "refusal": JSON, "tool_calls": st.lists(CALLS, max_size=3) | JSON,
+    },
+)  # fmt: skip
+CHOICES = st.fixed_dictionaries(
+    {}, optional={"delta": DELTAS, "message": DELTAS, "finish_reason": JSON, "error": JSON}
+)
+USAGES = st.fixed_dictionaries({}, optional={"prompt_tokens": JSON, "completion_tokens": JSON})
+CHUNKS = st.fixed_dictionaries(
+    {"choices": st.lists(CHOICES, max_size=2)}, optional={"usage": USAGES | JSON, "error": JSON}
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(CHUNKS | JSON, max_size=6), st.booleans(), st.booleans())
+def test_fields_of_any_type_raise_nothing_but_a_stream_error(
+    payloads: list[object], escaped: bool, orderly: bool
+) -> None:
+    events = [json.dumps(payload, ensure_ascii=escaped).encode() for payload in payloads]
+    outcome = read([b"data: " + data + b"\n\n" for data in events], orderly=orderly)
+    for event in outcome.events:
+        repr(event).encode()  # no halves of surrogate pairs reach the editor
+
+
+@pytest.mark.parametrize("field", ["content", "error", "usage", "tool_calls"])
+def test_values_nested_without_end_raise_nothing_but_a_stream_error(field: str) -> None:
+    for depth in (100, 900, 5000, 100_000):
+        nested = "[" * depth + "]" * depth
+        delta = '{"' + field + '":' + nested + "}"
+        call = '{"id":"x","function":{"name":"f","arguments":' + nested + "}}"
+        for inner in (delta, '{"tool_calls":[' + call + "]}"):
+            read([b'data: {"choices":[{"delta":' + inner.encode() + b"}]}\n\n"])
+        read([b"data: " + delta.encode() + b"\n\n"])
+        read([nested.encode()])

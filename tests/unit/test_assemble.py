@@ -219,9 +219,10 @@ def test_a_broken_connection_after_a_sign_of_the_end_does_no_harm(sign: Any) -> 
     assert events(TEXT, sign, orderly=False)[0] == TextDelta(text="Hello")
 
 
-def test_a_stream_without_a_single_choice_is_no_answer() -> None:
-    with pytest.raises(StreamError):
-        events({"choices": []})
+@pytest.mark.parametrize("payloads", [[{"choices": []}], [b"[DONE]"], [{"content": "native"}]])
+def test_a_stream_without_a_single_choice_is_no_answer(payloads: list[Any]) -> None:
+    with pytest.raises(StreamError, match="nothing came that is an answer"):
+        events(*payloads)
 
 
 @pytest.mark.parametrize("payloads", [[OPEN], [NAMED], [OPEN, b"[DONE]"], [WHOLE, b"[DONE"]])
@@ -247,6 +248,18 @@ def test_nothing_after_the_done_marker_counts() -> None:
 def test_usage_may_come_after_the_finish_reason() -> None:
     usage = done(TEXT, chunk("stop"), {"choices": [], "usage": {"prompt_tokens": 7}}).usage
     assert (usage.input_tokens, usage.output_tokens, usage.estimated) == (7, 0, False)
+
+
+@pytest.mark.parametrize("odd", [{"prompt_tokens": "7"}, {"prompt_tokens": -1}, [], 3, {}, None])
+def test_odd_usage_does_not_cost_the_text_beside_it(odd: Any) -> None:
+    answer = events({**TEXT, "usage": odd})
+    assert answer[0] == TextDelta(text="Hello")
+    assert isinstance(answer[1], Done) and answer[1].usage.estimated
+
+
+def test_a_count_of_tokens_that_no_number_of_lua_can_hold_is_cut() -> None:
+    usage = done(TEXT, {"choices": [], "usage": {"prompt_tokens": 10**30}}).usage
+    assert usage.input_tokens <= 2**53
 
 
 def test_usage_that_never_comes_is_estimated_and_marked() -> None:
@@ -330,6 +343,13 @@ def test_an_event_of_type_error_is_an_error_whatever_it_holds() -> None:
 def test_null_errors_pings_and_blank_data_are_harmless() -> None:
     extras: list[Any] = [{"error": None, "choices": []}, {"type": "ping"}, b"", b"  "]
     assert events(TEXT, *extras) == events(TEXT)
+
+
+def test_half_a_character_in_a_call_does_no_harm() -> None:
+    half = b'{"choices":[{"delta":{"tool_calls":[{"id":"x\\ud800","function":{"name":"f\\udc00",'
+    half += b'"arguments":{"a":"\\ud83d"}}}]}}]}'
+    call = done(half).calls[0]
+    assert (call.id, call.name, call.arguments) == ("x?", "f?", '{"a":"\ufffd"}')
 
 
 def test_a_few_malformed_events_are_skipped_and_many_are_an_error() -> None:

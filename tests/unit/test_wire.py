@@ -64,6 +64,11 @@ def test_a_streamed_answer_with_usage_is_asked_for_and_nothing_that_was_not_set(
     assert sent["stream_options"] == {"include_usage": True}
 
 
+def test_an_answer_that_was_stopped_before_it_began_is_not_sent() -> None:
+    messages = body(UserMessage(text="Hi"), AssistantMessage(text=" "), UserMessage(text="Yes?"))
+    assert [message["role"] for message in messages["messages"]] == ["system", "user", "user"]
+
+
 def test_options_are_sent_when_they_are_set() -> None:
     endpoint = Endpoint(
         name="mine", base_url="https://a/v1", model="gpt",

@@ -3,7 +3,9 @@
 Knows the dialects of chat completions and no network. The rule for calls is
 fail-closed: they are handed out only when the answer is known to be whole. An
 answer is *finished* when a finish reason or `[DONE]` came. Without either, it
-is accepted if the body ended in order and no call stands open. Cut by length
+is accepted if the body ended in order and every call has its arguments. An
+event that could not be read after a call began may have held a piece of it, so
+no call of that answer counts. Cut by length
 or by a content filter, it is `Done` without calls: the last may be half.
 Arguments that are not valid JSON in an answer that the provider calls complete
 are the model's mistake; they are handed out, and dispatch refuses them.
@@ -24,10 +26,10 @@ from .chunks import (
     Chunk,
     Piece,
     SurrogateJoiner,
-    UsagePiece,
     error_text,
     parse_chunk,
     stray_error,
+    token_counts,
 )
 from .reasoning import ThinkSplitter, content_pieces, plain_text
 from .sse import Event
@@ -68,7 +70,7 @@ class AnswerAssembler:
         self._lost_in_call = False
         self._seen_choice = False
         self._finish = ""
-        self._usage: UsagePiece | None = None
+        self._tokens: tuple[int, int] | None = None
         self.done = False
         """Whether `[DONE]` came: nothing that follows counts."""
 
@@ -105,8 +107,10 @@ class AnswerAssembler:
         `orderly`: whether the body ended as the protocol promised.
         """
         yield from self._rest()
-        if not self.finished and not (orderly and self._seen_choice):
+        if not (self.finished or orderly):
             raise StreamError("the connection ended before the answer did")
+        if not self._seen_choice:
+            raise StreamError("nothing came that is an answer; check base_url")
         finish = _FINISH.get(self._finish.lower(), "stop")
         calls = self._whole_calls() if finish == "stop" else ()
         yield Done(calls=calls, finish=finish, usage=self._counted())
@@ -114,7 +118,7 @@ class AnswerAssembler:
     def _chunk(self, chunk: Chunk) -> Iterator[StreamEvent]:
         if chunk.error:
             raise StreamError(error_text(chunk.error))
-        self._usage = chunk.usage or self._usage
+        self._tokens = token_counts(chunk.usage) or self._tokens
         for choice in chunk.choices or ():
             if not choice.index:
                 yield from self._choice(choice)
@@ -184,11 +188,8 @@ class AnswerAssembler:
         return bool(self._finish) or self._calls.all_whole(or_empty=self.done)
 
     def _counted(self) -> Usage:
-        usage = self._usage
-        if usage and (usage.prompt_tokens or usage.completion_tokens):
-            return Usage(
-                input_tokens=usage.prompt_tokens or 0, output_tokens=usage.completion_tokens or 0
-            )
+        if self._tokens:
+            return Usage(input_tokens=self._tokens[0], output_tokens=self._tokens[1])
         written = self._text_bytes + self._calls.characters
         return Usage(
             input_tokens=estimate_tokens(self._input_bytes),

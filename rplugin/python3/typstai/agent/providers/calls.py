@@ -16,7 +16,7 @@ import msgspec
 
 from ...domain.tool import ToolCall
 from ...errors import StreamError
-from .chunks import CallPiece, SurrogateJoiner
+from .chunks import CallPiece, SurrogateJoiner, as_json, without_surrogates
 
 MAX_CALLS = 64
 MAX_ARGUMENT_CHARACTERS = 256_000
@@ -158,11 +158,11 @@ def _begins(piece: CallPiece, call: _OpenCall, touched: list[_OpenCall]) -> bool
 
 
 def _id(piece: CallPiece) -> str:
-    return "" if piece.id is None else str(piece.id)
+    return "" if piece.id is None else without_surrogates(str(piece.id))
 
 
 def _name(piece: CallPiece) -> str:
-    return (piece.function.name or "") if piece.function else ""
+    return without_surrogates(piece.function.name or "") if piece.function else ""
 
 
 def _arguments(piece: CallPiece) -> str:
@@ -176,4 +176,4 @@ def _arguments(piece: CallPiece) -> str:
         case dict() if not value:
             return ""
         case _:
-            return msgspec.json.encode(value).decode()
+            return as_json(value)

@@ -7,11 +7,16 @@ the assembler; everything else is checked here.
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import msgspec
 
+from ...errors import StreamError
+
 MAX_ERROR_CHARACTERS = 500
+_MAX_TOKENS = 2**53
+"""Far beyond any real count, and still a number that Lua can hold."""
 
 
 class FunctionPiece(msgspec.Struct):
@@ -44,14 +49,9 @@ class Choice(msgspec.Struct):
     error: Any = None
 
 
-class UsagePiece(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
 class Chunk(msgspec.Struct):
     choices: list[Choice] | None = None
-    usage: UsagePiece | None = None
+    usage: Any = None
     error: Any = None
 
     @property
@@ -118,7 +118,46 @@ def error_text(value: Any, *, levels: int = 4) -> str:
         case str():
             return one_line(value)
         case _:
-            return one_line(msgspec.json.encode(value).decode())
+            return one_line(as_json(value))
+
+
+def without_surrogates(text: str) -> str:
+    """The text as UTF-8 can hold it, with `?` for each half of a surrogate pair."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def as_json(value: Any) -> str:
+    """Compact JSON. Unlike msgspec's it takes the halves of a surrogate pair."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError as error:
+        raise StreamError("a value came that is nested too deeply") from error
+
+
+def token_counts(usage: Any) -> tuple[int, int] | None:
+    """Tokens in and out, where the provider counted any."""
+    match usage:
+        case {"prompt_tokens": given} | {"input_tokens": given}:
+            pass
+        case _:
+            given = 0
+    match usage:
+        case {"completion_tokens": made} | {"output_tokens": made}:
+            pass
+        case _:
+            made = 0
+    counts = _count(given), _count(made)
+    return counts if any(counts) else None
+
+
+def _count(value: Any) -> int:
+    match value:
+        case int():
+            return min(max(0, value), _MAX_TOKENS)
+        case float() if math.isfinite(value):
+            return _count(int(value))
+        case _:
+            return 0
 
 
 def stray_error(data: bytes) -> str:

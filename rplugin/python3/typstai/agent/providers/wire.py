@@ -39,7 +39,17 @@ def _messages(request: ModelRequest) -> Iterator[dict[str, Any]]:
     if request.system:
         yield {"role": "system", "content": request.system}
     for message in request.messages:
-        yield _message(message)
+        if not _is_empty(message):
+            yield _message(message)
+
+
+def _is_empty(message: Message) -> bool:
+    """Whether it is an answer that was stopped before it began; some providers refuse those."""
+    match message:
+        case AssistantMessage(text=text, calls=()):
+            return not text.strip()
+        case _:
+            return False
 
 
 def _message(message: Message) -> dict[str, Any]:
