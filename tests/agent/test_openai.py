@@ -264,6 +264,7 @@ async def test_silence_in_the_answer_is_an_error(server: Endpoint, clients: Http
     found, raised = await failing(quick)
     assert found == [TextDelta(text="Half")]
     assert isinstance(raised, StreamError)
+    assert "fell silent" in str(raised)
 
 
 # --- statuses -----------------------------------------------------------------------------------

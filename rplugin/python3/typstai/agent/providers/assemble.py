@@ -101,14 +101,14 @@ class AnswerAssembler:
         yield from self._chunk(chunk)
         self.done = True
 
-    def end(self, *, orderly: bool) -> Iterator[StreamEvent]:
+    def end(self, cut: str = "") -> Iterator[StreamEvent]:
         """What remains, and `Done`; `StreamError` when the answer is not whole.
 
-        `orderly`: whether the body ended as the protocol promised.
+        `cut`: why the body may have lost its end; "" when it ended as the protocol promised.
         """
         yield from self._rest()
-        if not (self.finished or orderly):
-            raise StreamError("the connection ended before the answer did")
+        if cut and not self.finished:
+            raise StreamError(cut)
         if not self._seen_choice:
             raise StreamError("nothing came that is an answer; check base_url")
         finish = _FINISH.get(self._finish.lower(), "stop")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 MAX_ERROR_BODY_BYTES = 64 * 1024
+ENDED_EARLY = "the connection ended before the answer did"
 DRAIN_SECONDS = 0.25
 """How long to wait for the end of a body after the answer's own end, to keep the connection."""
 
@@ -57,9 +58,9 @@ class Reply:
             async with asyncio.timeout(within):
                 return await anext(self._chunks, b"")
         except (httpx.ReadTimeout, TimeoutError) as error:
-            raise BrokenBody("the answer stopped arriving") from error
+            raise BrokenBody("the answer fell silent before its end") from error
         except (httpx.HTTPError, httpx.StreamError) as error:
-            raise BrokenBody("the connection broke in the middle of the answer") from error
+            raise BrokenBody(ENDED_EARLY) from error
 
     async def read_all(self, limit: int) -> bytes:
         """The body, or as much of it as comes, up to the limit."""

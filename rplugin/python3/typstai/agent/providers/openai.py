@@ -14,7 +14,7 @@ from ...errors import StatusError, StreamError
 from . import failures
 from .base import Done, ModelRequest, StreamEvent
 from .chunks import body_message
-from .client import MAX_ERROR_BODY_BYTES, BrokenBody, HttpClients, Reply
+from .client import ENDED_EARLY, MAX_ERROR_BODY_BYTES, BrokenBody, HttpClients, Reply
 from .endpoint import Endpoint
 from .keys import Key
 from .reader import AnswerReader
@@ -71,7 +71,7 @@ class OpenAIModel:
 
 async def _events(reply: Reply, reader: AnswerReader) -> AsyncGenerator[StreamEvent, None]:
     """All events of the body. What came before an error was yielded before it."""
-    orderly = reply.is_delimited
+    cut = "" if reply.is_delimited else ENDED_EARLY
     try:
         while not reader.done:
             data = await reply.read(within=FINISH_SECONDS if reader.finished else None)
@@ -79,9 +79,9 @@ async def _events(reply: Reply, reader: AnswerReader) -> AsyncGenerator[StreamEv
                 break
             for event in reader.feed(data):
                 yield event
-    except BrokenBody:
-        orderly = False
-    for event in reader.end(orderly=orderly):
+    except BrokenBody as error:
+        cut = str(error)
+    for event in reader.end(cut):
         if isinstance(event, Done):
             await reply.drain()
         yield event

@@ -43,13 +43,13 @@ class AnswerReader:
         if self._form == "stream":
             yield from self._decoded(self._decoder.feed(data))
 
-    def end(self, *, orderly: bool) -> Iterator[StreamEvent]:
-        """What remains, `Done` last. `orderly`: the body ended where it was announced to end."""
+    def end(self, cut: str = "") -> Iterator[StreamEvent]:
+        """What remains, `Done` last. `cut`: why the body may have lost its end, if it may."""
         if self._form == "document":
             yield from self._answer.add_whole(bytes(self._held).strip(_BLANK))
         elif not self.done:
             yield from self._decoded(self._decoder.finish())
-        yield from self._answer.end(orderly=orderly)
+        yield from self._answer.end(cut)
 
     def _hold(self, data: bytes) -> bytes:
         """Keep the data until the form is known, or all of a document; return it for a stream."""
