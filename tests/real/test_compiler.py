@@ -237,6 +237,22 @@ class TestFindings:
         assert result.status == "unavailable"
         assert "nowhere.typ" in result.note
 
+    async def test_a_file_that_the_pinned_main_file_does_not_use_is_no_clean_document(
+        self, project: Path
+    ) -> None:
+        (project / "notes.typ").write_text("fine")
+        (project / "main.typ").write_text(
+            '#for name in ("one", "two") { include "chapters/" + name + ".typ" }'
+            '#bibliography("refs.bib")'
+        )
+        compiler = TypstCompiler(CompilerOptions(main="main.typ"))
+        check = checking(compiler, project)
+        assert (await check("chapters/one.typ", {})).status == "checked"
+        result = await check("notes.typ", {})
+        await compiler.close()
+        assert result.status == "unavailable"
+        assert result.note == "notes.typ is not part of the main file main.typ."
+
     async def test_a_file_outside_the_project_is_no_clean_document(
         self, compiler: TypstCompiler, project: Path
     ) -> None:

@@ -59,6 +59,7 @@ class TestMain:
             '#import "/lib.typ"',
             '#import ("lib.typ"): f',
             '#for file in ("lib.typ", "b.typ") { include file }',
+            '#include "./" + name',
             '#{\n  let x = 1\n  include "lib.typ"\n}',
         ],
     )
@@ -187,9 +188,7 @@ class TestFiles:
                 await self.files.resolve(str(root), wanted)
             assert raised.value.code == "outside_project"
 
-    async def test_a_sibling_with_the_same_prefix_is_outside(
-        self, tmp_path: Path
-    ) -> None:
+    async def test_a_sibling_with_the_same_prefix_is_outside(self, tmp_path: Path) -> None:
         write(tmp_path / "project", main_typ="")
         write(tmp_path / "project-2", a_typ="")
         with pytest.raises(ToolError) as raised:

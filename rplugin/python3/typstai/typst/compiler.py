@@ -91,6 +91,9 @@ class TypstCompiler:
         except WorkerEnded as ended:
             await self._stop()
             return self._crashed(ended.code)
+        except OSError as error:
+            note = f"There is no room for temporary files: {error.strerror}."
+            return CheckResult(status="unavailable", note=note)
 
     async def _ask(self, job: bytes) -> CheckResult:
         try:
@@ -101,7 +104,7 @@ class TypstCompiler:
             await self._stop()  # someone else killed it: that says nothing about the document
             answer = await self._bounded(job)
         reply = decode_reply(answer)
-        if reply.rss_mib > self._options.recycle_mib:
+        if reply.rss_mib > self._options.recycle_mib or reply.result.status == "crashed":
             await self._stop()
         return reply.result
 

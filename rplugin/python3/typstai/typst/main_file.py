@@ -17,21 +17,25 @@ from itertools import islice
 from pathlib import Path
 
 from .project import MAX_SEEN, walk_files
+from .sources import MAX_SOURCES
 from .syntax import parse
 
-MAX_SOURCES = 2_000
 MAX_SOURCE_BYTES = 1 << 20
 RESCAN_S = 5.0
-"""How long an answer counts while no open file names other files than before."""
+"""How long what is on disk counts while no open file names other files than before."""
 
-_NAMED = re.compile(r'"([^"\n\\]{1,200}\.\w{2,5})"')
+_NAMED = re.compile(r'"([^"\n\\]{1,200}(?:\.\w{2,5}|/))"')
+"""A file, or a folder from whose files a name is put together."""
 _Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _Graph:
+    """Which files name which, as of a moment."""
+
     named: tuple[tuple[str, tuple[str, ...]], ...]
-    main: str
+    """What unsaved texts name: when it changes, the graph is out of date."""
+    names: dict[str, set[str]]
     at: float
 
 
@@ -46,29 +50,32 @@ class MainFinder:
     def __init__(self) -> None:
         self._read: dict[str, tuple[_Stamp, tuple[str, ...]]] = {}
         self._typed: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self._answers: dict[tuple[str, str], _Answer] = {}
+        self._graphs: dict[str, _Graph] = {}
 
     def find(self, root: str, path: str, overlay: Mapping[str, str], pinned: str = "") -> str:
         """Absolute path of the file to compile for `path`."""
         if pinned:
             return os.path.normpath(os.path.join(root, pinned))
-        named = tuple((name, _candidates(text)) for name, text in sorted(overlay.items()))
-        known = self._answers.get((root, path))
-        now = time.monotonic()
-        if known and known.named == named and now - known.at < RESCAN_S:
-            return known.main
-        main = self._search(root, path, overlay)
-        self._answers[root, path] = _Answer(named=named, main=main, at=now)
-        return main
-
-    def _search(self, root: str, path: str, overlay: Mapping[str, str]) -> str:
-        names = self._names(root, overlay)
+        names = self._graph(root, overlay)
         above = _above(path, names)
         entry = _entry_point(root)
         if entry in above:
             return entry
-        tops = [file for file in above if not any(file in items for items in names.values())]
+        tops = [file for file in above if not _above(file, names)]
         return min(tops, key=_rank, default=path)
+
+    def reaches(self, root: str, main: str, path: str, overlay: Mapping[str, str]) -> bool:
+        """Whether `main` names `path`, or a file that does, and so on."""
+        return path == main or main in _above(path, self._graph(root, overlay))
+
+    def _graph(self, root: str, overlay: Mapping[str, str]) -> dict[str, set[str]]:
+        named = tuple((name, _candidates(text)) for name, text in sorted(overlay.items()))
+        known = self._graphs.get(root)
+        now = time.monotonic()
+        if known is None or known.named != named or now - known.at >= RESCAN_S:
+            known = _Graph(named=named, names=self._names(root, overlay), at=now)
+            self._graphs[root] = known
+        return known.names
 
     def _names(self, root: str, overlay: Mapping[str, str]) -> dict[str, set[str]]:
         """For each source the absolute paths of the files that it names."""
@@ -127,7 +134,8 @@ def _literals(text: str) -> tuple[str, ...]:
 
 def _target(root: str, file: str, literal: str) -> str:
     base = root if literal.startswith("/") else os.path.dirname(file)
-    return os.path.normpath(os.path.join(base, literal.lstrip("/")))
+    target = os.path.normpath(os.path.join(base, literal.lstrip("/")))
+    return f"{target}{os.sep}" if literal.endswith("/") else target
 
 
 def _above(path: str, names: Mapping[str, set[str]]) -> set[str]:
@@ -136,10 +144,16 @@ def _above(path: str, names: Mapping[str, set[str]]) -> set[str]:
     waiting = [path]
     while waiting:
         wanted = waiting.pop()
-        fresh = {file for file, items in names.items() if wanted in items} - seen - {path}
+        fresh = {file for file in names if _is_named(wanted, names[file])} - seen - {path}
         seen |= fresh
         waiting += fresh
     return seen
+
+
+def _is_named(file: str, targets: set[str]) -> bool:
+    if file in targets:
+        return True
+    return any(target.endswith(os.sep) and file.startswith(target) for target in targets)
 
 
 def _rank(file: str) -> tuple[bool, int, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..domain.diagnostic import Diagnostic, Fix
 from .names import (
@@ -65,7 +66,7 @@ def known_fix(text: str, diagnostic: Diagnostic, labels: Collection[str] = ()) -
     """
     if diagnostic.source != "typst":
         return diagnostic.fix
-    places = Places(text)
+    places = _places(text)
     start = places.offset(diagnostic.row0, diagnostic.byte_col)
     end = places.offset(diagnostic.end_row0, diagnostic.end_byte_col)
     for pattern, rule in _RULES:
@@ -77,6 +78,11 @@ def known_fix(text: str, diagnostic: Diagnostic, labels: Collection[str] = ()) -
             change = rule(case)
             return None if change is None else _fix(places, change)
     return None
+
+
+_places = lru_cache(maxsize=2)(Places)
+_tree = lru_cache(maxsize=2)(parse)
+"""One text often has many errors."""
 
 
 def _fix(places: Places, change: _Change) -> Fix:
@@ -162,8 +168,8 @@ def _arguments(case: _Case) -> str:
 
 
 def _nodes(case: _Case) -> tuple[Node, ...]:
-    tree = parse(case.text)
-    return tree.path_at(Places(case.text).byte(case.start)) if tree else ()
+    tree = _tree(case.text)
+    return tree.path_at(_places(case.text).byte(case.start)) if tree else ()
 
 
 def _expected_type(case: _Case) -> _Change | None:

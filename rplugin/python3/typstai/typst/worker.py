@@ -14,8 +14,9 @@ import sys
 import threading
 from typing import BinaryIO
 
+from ..domain.diagnostic import CheckResult
 from .checking import Checking
-from .protocol import Reply, decode_job, decode_settings, encode
+from .protocol import Job, Reply, decode_job, decode_settings, encode
 
 _MIB = 1 << 20
 
@@ -30,10 +31,18 @@ def main() -> None:
     reader = threading.Thread(target=_read, args=(jobs, settings.folder), daemon=True)
     reader.start()
     while True:
-        result = checking.check(decode_job(jobs.get()))
+        result = _check(checking, decode_job(jobs.get()))
         replies.write(encode(Reply(result=result, rss_mib=_rss_mib())))
         replies.flush()
         checking.age_cache()
+
+
+def _check(checking: Checking, job: Job) -> CheckResult:
+    try:
+        return checking.check(job)
+    except BaseException as error:  # a panic of the compiler is no Exception
+        name = type(error).__name__
+        return CheckResult(status="crashed", note=f"The check itself failed ({name}: {error}).")
 
 
 def _take_stdout() -> BinaryIO:
