@@ -55,9 +55,7 @@ def test_a_selection_stays_selected(stream: ChatScreen, editor: Editor) -> None:
     assert stream.prompt() == "one  three"
 
 
-def test_a_pending_operator_and_its_count_stay_pending(
-    stream: ChatScreen, editor: Editor
-) -> None:
+def test_a_pending_operator_and_its_count_stay_pending(stream: ChatScreen, editor: Editor) -> None:
     editor.feed("ione two three four<Esc>0d")
     stream.append("x\ny\nz")
     editor.feed("2w")
@@ -111,9 +109,7 @@ def test_a_key_that_begins_to_write_goes_to_the_prompt(
     assert chat.transcript() == before
 
 
-def test_keys_that_write_keep_their_meaning_in_the_prompt(
-    chat: ChatScreen, editor: Editor
-) -> None:
+def test_keys_that_write_keep_their_meaning_in_the_prompt(chat: ChatScreen, editor: Editor) -> None:
     chat.open()
     editor.feed("ib<Esc>Ia<Esc>Ad<Esc>ic<Esc>oe<Esc>Ox<Esc>2ig<Esc>")
     assert chat.prompt() == "abcd\nggx\ne"
@@ -201,9 +197,7 @@ def _hint(chat: ChatScreen, editor: Editor) -> tuple[int, str]:
     return mark[1], mark[3]["virt_lines"][0][0][0]
 
 
-def test_the_keys_stand_below_the_last_line_of_the_prompt(
-    chat: ChatScreen, editor: Editor
-) -> None:
+def test_the_keys_stand_below_the_last_line_of_the_prompt(chat: ChatScreen, editor: Editor) -> None:
     chat.open()
     editor.feed("ione<CR>two<CR>three")
     row0, text = _hint(chat, editor)

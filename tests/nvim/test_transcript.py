@@ -236,7 +236,8 @@ def test_events_of_another_chat_or_turn_change_nothing(chat: ChatScreen, editor:
     chat.open(_user("x"), answer(_text("y")))
     before = chat.lines()
     editor.lua(
-        "require('typstai.ui.chat').event({ chat = 'other', event = { kind = 'finish', id = 'r1' }})"
+        "require('typstai.ui.chat').event(...)",
+        {"chat": "other", "event": {"kind": "finish", "id": "r1"}},
     )
     chat.event(kind="append", id="gone", index=1, text="z")
     chat.append("z", index=7)

@@ -1,26 +1,18 @@
 -- The chats on screen, and what Python and the user do with them.
+local outbox = require("typstai.ui.outbox")
+
 local M = {}
 
 ---@type table<string, typstai.ui.View>
 local views = {}
 ---@type string|nil the chat shown last
 local current
----@type integer|nil the document the user was in last
-local document
-
 local function tell(err)
   require("typstai.message").show({ message = err.message, level = "error" })
 end
 
 local function call(method, params, callback)
   require("typstai.rpc").call(method, params, callback)
-end
-
-local function note_document()
-  local bufnr = vim.api.nvim_get_current_buf()
-  if vim.bo[bufnr].buftype == "" then
-    document = bufnr
-  end
 end
 
 --- Draws the tool call of a proposal again, because the proposal changed.
@@ -59,7 +51,7 @@ local function start()
     opts.callback = callback
     vim.api.nvim_create_autocmd(event, opts)
   end
-  on("BufEnter", "*", "remember the document", note_document)
+  on("BufEnter", "*", "remember the document", outbox.note_document)
   on("ModeChanged", "*", "write what was held", vim.schedule_wrap(release_all))
   on("WinResized", "*", "fit the chat's line of state", redraw_winbars)
   local proposal_events = { "TypstAIProposal", "TypstAIProposalResolved" }
@@ -101,7 +93,7 @@ local function view_here()
 end
 
 local function show(view)
-  note_document()
+  outbox.note_document()
   local win = windows_here()[1]
   if win then
     vim.api.nvim_set_current_win(win)
@@ -111,7 +103,8 @@ local function show(view)
   else
     require("typstai.ui.window").open(view.surface.bufnr)
   end
-  view:enter_prompt()
+  view.cursor:enter_prompt()
+  require("typstai.ui.window").show_end(vim.api.nvim_get_current_win())
   current = view.id
 end
 
@@ -131,19 +124,10 @@ function M.load(chat)
   show(view)
 end
 
-local function document_or_nil()
-  return document and vim.api.nvim_buf_is_valid(document) and document or nil
-end
-
-local function target()
-  local bufnr = document_or_nil()
-  return bufnr and { bufnr = bufnr, path = vim.api.nvim_buf_get_name(bufnr) } or nil
-end
-
 local function fetch(method, opts, callback)
   start()
-  note_document()
-  local place = target()
+  outbox.note_document()
+  local place = outbox.target()
   local params = {
     dir = opts and opts.dir or vim.fn.getcwd(),
     path = opts and opts.path or place and place.path or "",
@@ -226,36 +210,6 @@ function M.refresh_call(chat, id)
   end
 end
 
-local function busy(view)
-  if not (view.sending or view:running_turn()) then
-    return nil
-  end
-  local key = require("typstai.config").get().keymaps.chat.stop or ":TypstAI stop"
-  local message = ("The answer is still being written; your text is kept. %s stops it."):format(key)
-  return { code = "busy", message = message }
-end
-
-local function submit(view, text, attachments, callback)
-  local err = busy(view)
-  if err then
-    callback(err)
-    return
-  end
-  view.sending = true
-  local place = target()
-  local taken = require("typstai.capture").take(place and place.bufnr)
-  call("chat.send", {
-    chat = view.id,
-    text = text,
-    target = place,
-    capture = taken.id,
-    selections = attachments or taken.selections,
-  }, function(failure, result)
-    view.sending = false
-    callback(failure, result)
-  end)
-end
-
 --- Sends the prompt of the current chat. The prompt is emptied when Python took it.
 function M.send()
   local view = view_here()
@@ -263,7 +217,7 @@ function M.send()
   if vim.trim(text) == "" then
     return
   end
-  submit(view, vim.trim(text), nil, function(err)
+  outbox.submit(view, vim.trim(text), nil, function(err)
     if err then
       tell(err)
       return
@@ -283,13 +237,13 @@ function M.send_text(text, opts, callback)
   if opts.chat and not views[opts.chat] then
     callback({ code = "not_open", message = "That chat is not open; open it first." })
   elseif opts.chat or view_here() then
-    submit(opts.chat and views[opts.chat] or view_here(), text, opts.attachments, callback)
+    outbox.submit(opts.chat and views[opts.chat] or view_here(), text, opts.attachments, callback)
   else
     M.open(nil, function(err)
       if err then
         callback(err)
       else
-        submit(view_here(), text, opts.attachments, callback)
+        outbox.submit(view_here(), text, opts.attachments, callback)
       end
     end)
   end
@@ -299,7 +253,7 @@ end
 ---@return boolean
 function M.stop()
   local view = view_here()
-  if not (view and (view.sending or view:running_turn())) then
+  if not (view and outbox.is_busy(view)) then
     return false
   end
   call("chat.stop", { chat = view.id }, function(err)

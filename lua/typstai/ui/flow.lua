@@ -5,6 +5,7 @@ local Page = require("typstai.ui.page")
 
 ---@class typstai.ui.Flow
 ---@field private parts string[] all text so far, as it came
+---@field private shown string|nil all that is on screen, while that is known
 ---@field private held string white space at the end, shown once more text follows
 ---@field private started boolean
 ---@field private indent string
@@ -35,6 +36,7 @@ function Flow:push(text)
   text = self.held .. text
   local last = last_visible(text)
   self.held = text:sub(last + 1)
+  self.shown = nil
   if last == 0 then
     return ""
   end
@@ -44,7 +46,12 @@ function Flow:push(text)
   if first then
     shown = self.indent .. shown:gsub("^%s*[\r\n]", "")
   end
-  return (Page.body(shown, self.glyphs):gsub("\n", "\n" .. self.indent))
+  shown = Page.body(shown, self.glyphs)
+  if self.indent ~= "" then
+    shown = shown:gsub("\n", "\n" .. self.indent)
+  end
+  self.shown = first and shown or nil
+  return shown
 end
 
 --- All text so far, as it came.
@@ -58,7 +65,7 @@ end
 --- The lines on screen; none when there is nothing to show.
 ---@return string[]
 function Flow:lines()
-  local shown = Flow.new(self.indent, self.glyphs):push(self:text())
+  local shown = self.shown or Flow.new(self.indent, self.glyphs):push(self:text())
   return shown ~= "" and vim.split(shown, "\n", { plain = true }) or {}
 end
 

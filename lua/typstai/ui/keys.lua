@@ -45,7 +45,7 @@ end
 
 local function begin_writing(view, key)
   todo = function()
-    view:enter_prompt()
+    view.cursor:enter_prompt()
   end
   local register = key == "p" and '"' .. vim.v.register or ""
   return DO .. register .. key
@@ -67,7 +67,7 @@ end
 
 --- What a key becomes, as an expression map.
 local function press(view, lhs, names)
-  local block = view:block_under_cursor()
+  local block = view.cursor:block()
   if block then
     return in_transcript(view, lhs, names, block)
   elseif UNDO[lhs] then
@@ -85,7 +85,7 @@ function M.type_in_prompt(view)
   local char = vim.v.char
   vim.api.nvim_set_vvar("char", "")
   todo = function()
-    view:enter_prompt()
+    view.cursor:enter_prompt()
   end
   local keys = vim.api.nvim_replace_termcodes(DO, true, true, true) .. char
   vim.api.nvim_feedkeys(keys, "in", false)
@@ -132,12 +132,12 @@ function M.define(view)
   end
   local function step(direction)
     return function()
-      view:go_to_message(direction * vim.v.count1)
+      view.cursor:go_to_message(direction * vim.v.count1)
     end
   end
   map_shared_keys(view, keys)
   map(view, "n", keys.send, function()
-    if view:block_under_cursor() then
+    if view.cursor:block() then
       view:act("open")
     else
       chat.send()

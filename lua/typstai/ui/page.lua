@@ -51,7 +51,9 @@ end
 ---@param glyphs typstai.ui.Glyphs
 ---@return string
 function Page.body(text, glyphs)
-  text = text:gsub("\r\n?", "\n")
+  if text:find("\r", 1, true) then
+    text = text:gsub("\r\n?", "\n")
+  end
   return (text:gsub("[%z\1-\8\11-\31\127]", glyphs.unknown))
 end
 

@@ -1,5 +1,4 @@
 -- One chat on screen: its buffer, transcript and prompt, and the windows that show them.
-local HINTS = vim.api.nvim_create_namespace("typstai.hints")
 
 ---@class typstai.ui.View
 ---@field id string
@@ -10,9 +9,8 @@ local HINTS = vim.api.nvim_create_namespace("typstai.hints")
 ---@field transcript typstai.ui.Transcript
 ---@field prompt typstai.ui.Prompt
 ---@field private held fun()[] writing that waits for a mode to end
----@field private glyphs typstai.ui.Glyphs
----@field private cursor { row: integer, col: integer } last place in the prompt
----@field private hint_mark integer|nil
+---@field cursor typstai.ui.Cursor
+---@field glyphs typstai.ui.Glyphs
 local View = {}
 View.__index = View
 
@@ -41,10 +39,8 @@ end
 ---@private
 function View:build(on_gone)
   local Prompt = require("typstai.ui.prompt")
-  self.surface = require("typstai.ui.surface").new(
-    "typstai://chat/" .. self.id,
-    Prompt.border(self.glyphs),
-    {
+  self.surface =
+    require("typstai.ui.surface").new("typstai://chat/" .. self.id, Prompt.border(self.glyphs), {
       damage = vim.schedule_wrap(function()
         self:heal()
       end),
@@ -52,8 +48,7 @@ function View:build(on_gone)
         self.prompt:draw_hint()
       end,
       gone = on_gone,
-    }
-  )
+    })
   self.prompt = Prompt.new(self.surface, key_hint(self.glyphs))
   self.transcript = require("typstai.ui.transcript").new(self.surface, {
     glyphs = self.glyphs,
@@ -74,8 +69,8 @@ function View.new(chat, on_gone)
     sending = false,
     held = {},
     glyphs = require("typstai.ui.glyphs").get(),
-    cursor = { row = 0, col = 0 },
   }, View)
+  self.cursor = require("typstai.ui.cursor").new(self)
   require("typstai.highlights").setup()
   self:build(on_gone)
   self:load(chat)
@@ -98,7 +93,7 @@ function View:watch()
     })
   end
   on({ "CursorMoved", "CursorMovedI", "BufEnter", "WinEnter" }, "follow the cursor", function()
-    self:follow_cursor()
+    self.cursor:follow()
   end)
   on({ "BufEnter", "WinEnter" }, "show proposals as they are now", function()
     self:refresh_tools(function(segment)
@@ -110,13 +105,13 @@ function View:watch()
     if event.event == "TextChanged" then
       self.prompt:commit()
     end
-    self:follow_cursor()
-    if not self:block_under_cursor() then
+    self.cursor:follow()
+    if not self.cursor:block() then
       require("typstai.ui.window").show_end(vim.api.nvim_get_current_win())
     end
   end)
   on("InsertCharPre", "write in the prompt only", function()
-    if not self.surface.damaged and self:block_under_cursor() then
+    if not self.surface.damaged and self.cursor:block() then
       require("typstai.ui.keys").type_in_prompt(self)
     end
   end)
@@ -156,8 +151,7 @@ end
 
 --- Does the writing that was held, unless it must wait.
 function View:release()
-  local here = vim.api.nvim_get_current_buf() == self.surface.bufnr
-  if here and remembers_lines() then
+  if self.cursor:is_here() and remembers_lines() then
     return
   end
   local held = self.held
@@ -207,7 +201,7 @@ function View:refresh_tools(wanted)
       self.transcript:refresh(block)
     end
   end)
-  self:draw_hints()
+  self.cursor:draw_hints()
 end
 
 local function tokens_of(turns)
@@ -238,106 +232,38 @@ function View:windows()
   return vim.fn.win_findbuf(self.surface.bufnr)
 end
 
---- The block under the cursor of the current window; nil in the prompt or elsewhere.
----@return typstai.ui.Block|nil
-function View:block_under_cursor()
-  if vim.api.nvim_get_current_buf() ~= self.surface.bufnr then
-    return nil
-  end
-  local row0 = vim.api.nvim_win_get_cursor(0)[1] - 1
-  return row0 < self.surface.border0 and self.transcript.placement:at(row0) or nil
-end
-
-local function typing()
-  return vim.api.nvim_get_mode().mode:find("^[iR]") ~= nil
-end
-
---- Lets text be changed in the prompt only, and shows the keys that work at the line.
----@private
-function View:follow_cursor()
-  self:heal()
-  local bufnr = self.surface.bufnr
-  if vim.api.nvim_get_current_buf() ~= bufnr then
-    return
-  end
-  local at = vim.api.nvim_win_get_cursor(0)
-  local row = at[1] - 1 - self.surface.border0
-  if row < 0 and typing() then
-    vim.api.nvim_win_set_cursor(0, { self.surface.border0 + 1, at[2] })
-    row = 0
-  end
-  if row >= 0 then
-    self.cursor = { row = row, col = at[2] }
-  end
-  if vim.bo[bufnr].modifiable ~= (row >= 0) then
-    vim.bo[bufnr].modifiable = row >= 0
-  end
-  self:draw_hints()
-end
-
---- Shows the keys that work at the current line.
----@private
-function View:draw_hints()
-  local bufnr = self.surface.bufnr
-  vim.api.nvim_buf_clear_namespace(bufnr, HINTS, 0, -1)
-  local block = self:block_under_cursor()
-  local hints = block and require("typstai.ui.actions").hints(self, block) or {}
-  if #hints > 0 then
-    local row0 = vim.api.nvim_win_get_cursor(0)[1] - 1
-    local look = require("typstai.ui.window").key_hints(row0, hints, self.glyphs.separator)
-    vim.api.nvim_buf_set_extmark(bufnr, HINTS, row0, 0, look)
-  end
-end
-
 --- Puts back what a foreign change took. A command that reached the transcript is undone as
 --- a whole; of keys typed in insert mode what they left of the prompt is kept.
----@private
 function View:heal()
-  local surface = self.surface
+  local surface, shift = self.surface, nil
   if not vim.api.nvim_buf_is_loaded(surface.bufnr) then
     return
-  end
-  local here = vim.api.nvim_get_current_buf() == surface.bufnr
-  if surface.damaged then
-    self:repair(here)
+  elseif surface.damaged then
+    shift = self:repair()
   elseif surface.rowless then
     surface:give_row()
   else
     return
   end
-  if here then
-    self:enter_prompt(self.cursor)
+  if self.cursor:is_here() then
+    self.cursor:return_to_prompt(shift)
   end
 end
 
 ---@private
-function View:repair(here)
-  local at = here and vim.api.nvim_win_get_cursor(0) or nil
+function View:repair()
+  local typing = self.cursor:is_typing()
+  local at = typing and vim.api.nvim_win_get_cursor(0)
   local lines, placed = self.transcript:render_all()
-  local keep_typed = here and typing()
-  local start = self.surface:repair(lines, not keep_typed and self.prompt:committed() or nil)
+  local start = self.surface:repair(lines, not typing and self.prompt:committed() or nil)
   self.transcript:decorate_all(placed)
-  if at and start then
-    local row = at[1] - 1 - start.row
-    self.cursor = { row = row, col = row == 0 and at[2] - start.col or at[2] }
-  end
-end
-
---- Puts the cursor of the current window into the prompt, at its end or at a place.
----@param place? { row: integer, col: integer }
-function View:enter_prompt(place)
-  self:heal()
-  local border0, prompt = self.surface.border0, self.surface.prompt
-  local row = math.max(0, math.min(place and place.row or math.huge, #prompt - 1))
-  local col = math.max(0, math.min(place and place.col or math.huge, #prompt[row + 1]))
-  vim.api.nvim_win_set_cursor(0, { border0 + row + 1, col })
-  self:follow_cursor()
+  return start and { start = start, at = at } or nil
 end
 
 --- Does an action at the line under the cursor, if there is one of that name.
 ---@param name string
 function View:act(name)
-  local block = self:block_under_cursor()
+  local block = self.cursor:block()
   local act = block and require("typstai.ui.actions").at(self, block)[name]
   if act then
     act()
@@ -349,31 +275,10 @@ end
 function View:toggle(block)
   local row0 = self.transcript.placement:row_of(block)
   self.transcript:toggle(block)
-  if self:block_under_cursor() then
+  if self.cursor:block() then
     vim.api.nvim_win_set_cursor(0, { row0 + 1, 0 })
   end
-  self:draw_hints()
-end
-
---- Goes `count` messages on, or back when it is negative; after the last is the prompt.
----@param count integer
-function View:go_to_message(count)
-  local row0 = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local target, turns = 0, self.transcript.turns
-  for position, view in ipairs(turns) do
-    local start = self.transcript.placement:row_of(view.blocks[1])
-    if start <= row0 - (count < 0 and 1 or 0) then
-      target = position
-    end
-  end
-  target = count < 0 and math.max(1, target + count + 1) or target + count
-  if target > #turns then
-    self:enter_prompt()
-  elseif turns[target] then
-    local start = self.transcript.placement:row_of(turns[target].blocks[1])
-    vim.api.nvim_win_set_cursor(0, { start + 1, 0 })
-    self:follow_cursor()
-  end
+  self.cursor:draw_hints()
 end
 
 return View

@@ -136,14 +136,23 @@ local function skipped_rows(win, width)
   return math.floor((view.skipcol or 0) / math.max(1, width))
 end
 
+--- Whether everything from the window's first row to the last line is in view.
+local function is_end_in_view(win, info, last0, room)
+  local top0 = info.topline - 1
+  if last0 - top0 >= room then
+    return false
+  end
+  local used = height(win, top0, last0)
+  return used <= room or used - skipped_rows(win, info.width - info.textoff) <= room
+end
+
 --- Scrolls a window so that its text's end is in view, but never past its cursor.
 ---@param win integer
 function M.show_end(win)
   local info = vim.fn.getwininfo(win)[1]
-  local width, room = info.width - info.textoff, info.height - HINT_ROWS
+  local room = info.height - HINT_ROWS
   local last0 = vim.api.nvim_buf_line_count(info.bufnr) - 1
-  local used = height(win, info.topline - 1, last0)
-  if used <= room or used - skipped_rows(win, width) <= room then
+  if is_end_in_view(win, info, last0, room) then
     return
   end
   local cursor0 = vim.api.nvim_win_get_cursor(win)[1] - 1
@@ -152,7 +161,7 @@ function M.show_end(win)
     top0, skip = math.max(cursor0, info.topline - 1), 0
   end
   vim.api.nvim_win_call(win, function()
-    vim.fn.winrestview({ topline = top0 + 1, skipcol = skip * width })
+    vim.fn.winrestview({ topline = top0 + 1, skipcol = skip * (info.width - info.textoff) })
   end)
 end
 
