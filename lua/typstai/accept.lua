@@ -108,7 +108,7 @@ end
 function M.give_up(chosen)
   for _, hunk in ipairs(chosen) do
     if not hunk.decided then
-      hunks.decide(hunk, "stale", CHANGED)
+      hunks.decide(hunk, "stale", hunk.reason ~= "" and hunk.reason or CHANGED)
     end
   end
   hunks.settle(chosen)

@@ -90,7 +90,7 @@ M.SUBCOMMANDS = {
   approval = choice(
     "approval.choose",
     "Approval",
-    { "review", "auto" },
+    { "review", "suggest", "auto" },
     "Choose whether edits wait for you."
   ),
   add = {

@@ -8,6 +8,7 @@ local anchors = require("typstai.anchors")
 ---@field proposal typstai.LiveProposal
 ---@field index integer within its proposal
 ---@field decided boolean accepted, rejected, or given up as stale
+---@field clash boolean came stale: the user had changed what the model saw
 ---@field steps? typstai.Step[] how the old lines become the new ones
 ---@field mark? integer
 ---@field landmark? integer index of an old line that occurs once in the buffer
@@ -49,7 +50,7 @@ function M.look(hunk)
   end
   local start, finish, stands = anchors.find(hunk.proposal.bufnr, hunk)
   hunk.row0 = start
-  hunk.state = stands and "pending" or "stale"
+  hunk.state = stands and not hunk.clash and "pending" or "stale"
   return start, finish
 end
 
@@ -64,8 +65,7 @@ function M.add(args)
       proposal = proposal,
       index = index,
       decided = false,
-      state = "pending",
-      reason = "",
+      clash = hunk.state == "stale",
     })
   end
   open[proposal.id] = proposal

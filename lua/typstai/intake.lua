@@ -37,6 +37,7 @@ function M.add(args)
   if err then
     return nil, err
   end
+  require("typstai.pending").take_over(args.takes_over or {})
   local hunks = require("typstai.hunks")
   local proposal = hunks.add(args)
   hunks.anchor(proposal)

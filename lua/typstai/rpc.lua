@@ -13,6 +13,7 @@ local HANDLERS = {
   ["buffer.open"] = "typstai.buffer",
   ["capture.place"] = "typstai.capture",
   ["diff.refine"] = "typstai.diff",
+  ["pending.list"] = "typstai.pending",
   ["proposals.propose"] = "typstai.proposals",
   ["proposals.withdraw"] = "typstai.proposals",
   ["proposals.apply"] = "typstai.proposals",

@@ -18,7 +18,7 @@
 ---@field old string[]
 ---@field new string[]
 
----@alias typstai.HunkState "pending"|"stale"|"accepted"|"rejected"|"lapsed"
+---@alias typstai.HunkState "pending"|"stale"|"accepted"|"rejected"|"merged"|"lapsed"
 
 ---@class typstai.Hunk: typstai.LineChange
 ---@field id string "h1", "h2", … from the top
@@ -35,6 +35,11 @@
 ---@field source string tool or action name
 ---@field verdict string one short line; "" when nothing was checked
 ---@field hunks typstai.Hunk[]
+---@field takes_over { proposal: string, hunk: string }[] pending hunks that this one contains
+
+---@class typstai.PendingHunk: typstai.LineChange
+---@field proposal string
+---@field hunk string
 
 ---@class typstai.Place
 ---@field bufnr integer

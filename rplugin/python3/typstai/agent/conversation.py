@@ -9,10 +9,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ..domain.chat import AssistantTurn, RunStatus, Selection, Turn, UserTurn, turn_to_dict
-from ..errors import ModelError, StorageError, TypstAIError
+from ..domain.chat import (
+    AssistantTurn,
+    RunStatus,
+    Selection,
+    Turn,
+    UserTurn,
+    replace_segment,
+    turn_to_dict,
+)
+from ..domain.ledger import Ledger
+from ..domain.proposal import Hunk
+from ..errors import StorageError, TypstAIError
 from ..log import logger
-from . import history
+from . import history, suggestion
 from .loop import Loop
 from .providers.base import Model
 from .run import Run
@@ -67,6 +77,8 @@ class Conversation:
         self._recorder = recorder
         self._show = show
         self._ended = ended
+        self.ledger = Ledger()
+        self._transcript: Transcript | None = None
         self._task: asyncio.Task[None] | None = None
         self._claimed = False
 
@@ -116,6 +128,7 @@ class Conversation:
             logger.info("chat %s: %d oldest turns not sent", self.chat, dropped)
         turn = AssistantTurn(id=run.id, model=means.model.name, at=time.time())
         transcript = Transcript(turn, show=self._show, save=self._recorder.save_soon)
+        self._transcript = transcript
         loop = Loop(
             run,
             model=means.model,
@@ -128,9 +141,26 @@ class Conversation:
         transcript.drop_announced()
         finished = transcript.finish(status, error)
         self.turns.append(finished)
+        self._transcript = None
         self._claimed = False
         await self._keep(finished)
         self._ended(run, status)
+
+    async def decided(self, proposal: str, hunks: Sequence[Hunk]) -> None:
+        """A proposal that no run waits for any more was decided: its call says so from now on."""
+        if self._transcript is not None:
+            self._transcript.decided(proposal, hunks)
+        for index, turn in enumerate(self.turns):
+            if isinstance(turn, UserTurn):
+                continue
+            found = suggestion.decided(turn.segments, proposal, hunks)
+            if found is not None:
+                await self._change(index, replace_segment(turn, *found))
+
+    async def _change(self, index: int, turn: AssistantTurn) -> None:
+        self.turns[index] = turn
+        await self._keep(turn)
+        self._show({"kind": "turn", "turn": turn_to_dict(turn)})
 
     async def _keep(self, turn: AssistantTurn) -> None:
         try:
@@ -146,8 +176,8 @@ async def _outcome(loop: Loop) -> tuple[RunStatus, str]:
         return await loop.work()
     except asyncio.CancelledError:
         return "cancelled", ""
-    except ModelError as error:
-        logger.warning("model failed: %s", error)
+    except TypstAIError as error:
+        logger.warning("run failed: %s", error)
         return "failed", str(error)
     except Exception as error:
         logger.exception("run failed")

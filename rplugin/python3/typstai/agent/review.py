@@ -1,45 +1,101 @@
-"""From edits to an applied, partly applied or rejected change, and what the model is told."""
+"""From edits to an applied, pending, partly applied or rejected change, and what the model is told.
+
+An edit is made on the text that the model saw. What the user typed since is
+merged in, and what is pending from earlier calls is taken over; only then is it
+a change of the buffer.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from ..domain.document import Snapshot
-from ..domain.edit import Edit, LineChange, apply_edits, line_changes
-from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, Proposal
+from ..domain.edit import LineChange, apply_changes
+from ..domain.merge import merge
+from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, Proposal
 from ..domain.tool import ToolOutcome
 from ..domain.verdict import Verdict, compare
 from ..errors import ToolError
 from .run import Run
+from .sight import Sight
 from .tools.toolset import Invocation
 
 MAX_DOCUMENT_CHARS = 1_000_000
+CLASH = "you changed these lines after the model had read them"
+
+Lines = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What one call does to the buffer."""
+
+    hunks: tuple[Hunk, ...]
+    takes_over: tuple[HunkRef, ...]
+    wrote: tuple[LineChange, ...]
+    """The same on the final text, as the model thinks of it."""
+    verdict: Verdict
 
 
 async def submit(
-    invocation: Invocation, snapshot: Snapshot, edits: Sequence[Edit], note: str = ""
+    invocation: Invocation, sight: Sight, *, base: Lines, edited: Lines, note: str = ""
 ) -> ToolOutcome:
-    """Check, show and (when accepted) apply the edits of one call.
+    """Merge, check, show and (when accepted) apply what one call made of `base`.
 
     Raises `ToolError`: `not_modifiable`, `no_changes`, `too_large`, `too_many_changes`.
     """
     run = invocation.run
-    hunks = await _hunks(run, snapshot, edits)
-    verdict = await _verdict(run, snapshot, apply_edits(snapshot.text, edits), hunks)
-    proposal = _proposal(invocation, snapshot, hunks, verdict)
+    plan = await _plan(run, sight, base, edited)
+    proposal = _proposal(invocation, sight, plan)
+    if run.approval == "suggest":
+        await run.editor.propose(proposal)
+        run.ledger.wrote(run.absolute(sight.original), sight.final.lines, plan.wrote)
+        return _suggested(proposal, plan.verdict, note)
     decided = await _decide(invocation, proposal)
-    return _outcome(proposal, decided, verdict, note)
+    accepted = {hunk.id for hunk in decided if hunk.state == "accepted"}
+    changes = [_change(hunk) for hunk in plan.hunks if hunk.id in accepted]
+    run.ledger.wrote(run.absolute(sight.original), sight.original.lines, changes)
+    return _outcome(proposal, decided, plan.verdict, note)
 
 
-async def _hunks(run: Run, snapshot: Snapshot, edits: Sequence[Edit]) -> Sequence[Hunk]:
-    if not snapshot.modifiable:
+async def _plan(run: Run, sight: Sight, base: Lines, edited: Lines) -> _Plan:
+    if not sight.original.modifiable:
         raise ToolError("not_modifiable", "the buffer is read-only; the writer must unlock it.")
-    changes = line_changes(snapshot, edits)
-    if not changes:
+    merged = merge(base=base, edited=edited, current=sight.final.lines)
+    if not merged.changes and not merged.clashes:
         raise ToolError("no_changes", "the document already reads like that; nothing to do.")
-    _refuse_too_large(snapshot, changes)
-    hunks = await run.editor.refine(changes)
+    composed = sight.composed(merged.changes)
+    changes = [item.change for item in composed if item.change.old != item.change.new]
+    _refuse_too_large(sight, changes)
+    fitting = await run.editor.refine(changes)
+    clashes = [_clash(sight, clash) for clash in merged.clashes]
+    hunks = _numbered((*fitting, *clashes))
+    _refuse_too_many(hunks)
+    after = apply_changes(sight.original.lines, map(_change, fitting))
+    return _Plan(
+        hunks=hunks,
+        takes_over=sight.taken_over(composed),
+        wrote=merged.changes,
+        verdict=await _verdict(run, sight, after, fitting),
+    )
+
+
+def _change(hunk: Hunk) -> LineChange:
+    return LineChange(row0=hunk.row0, old=hunk.old, new=hunk.new)
+
+
+def _clash(sight: Sight, clash: LineChange) -> Hunk:
+    row0 = sight.original_row(clash.row0)
+    return Hunk(id="", row0=row0, old=clash.old, new=clash.new, state="stale", reason=CLASH)
+
+
+def _numbered(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
+    ordered = sorted(hunks, key=lambda hunk: hunk.row0)
+    return tuple(replace(hunk, id=f"h{n}") for n, hunk in enumerate(ordered, start=1))
+
+
+def _refuse_too_many(hunks: Sequence[Hunk]) -> None:
     lines = sum(len(hunk.old) + len(hunk.new) for hunk in hunks)
     if len(hunks) > MAX_HUNKS or lines > MAX_CHANGED_LINES:
         raise ToolError(
@@ -47,38 +103,36 @@ async def _hunks(run: Run, snapshot: Snapshot, edits: Sequence[Edit]) -> Sequenc
             f"{len(hunks)} hunks and {lines} lines; at most {MAX_HUNKS} and {MAX_CHANGED_LINES} in "
             "one call. Do it in several calls.",
         )
-    return hunks
 
 
-def _refuse_too_large(snapshot: Snapshot, changes: Sequence[LineChange]) -> None:
+def _refuse_too_large(sight: Sight, changes: Sequence[LineChange]) -> None:
     grown = sum(sum(map(len, change.new)) - sum(map(len, change.old)) for change in changes)
-    if len(snapshot.text) + grown > MAX_DOCUMENT_CHARS:
+    if len(sight.original.text) + grown > MAX_DOCUMENT_CHARS:
         raise ToolError("too_large", f"a document may have {MAX_DOCUMENT_CHARS:,} characters.")
 
 
-async def _verdict(run: Run, snapshot: Snapshot, text: str, hunks: Sequence[Hunk]) -> Verdict:
-    path = run.absolute(snapshot)
-    overlay = {**await run.editor.overlay(run.root), path: snapshot.text + "\n"}
-    before = await run.checker.check(root=run.root, path=path, overlay=overlay)
-    overlay[path] = text + "\n"
-    after = await run.checker.check(root=run.root, path=path, overlay=overlay)
-    return compare(before, after, run.relative(path), hunks)
+async def _verdict(run: Run, sight: Sight, after: Lines, hunks: Sequence[Hunk]) -> Verdict:
+    path = run.absolute(sight.original)
+    overlay = {**await run.editor.overlay(run.root), path: sight.original.text + "\n"}
+    old = await run.checker.check(root=run.root, path=path, overlay=overlay)
+    overlay = {**overlay, path: "\n".join(after) + "\n"}
+    new = await run.checker.check(root=run.root, path=path, overlay=overlay)
+    return compare(old, new, run.relative(path), hunks)
 
 
-def _proposal(
-    invocation: Invocation, snapshot: Snapshot, hunks: Sequence[Hunk], verdict: Verdict
-) -> Proposal:
+def _proposal(invocation: Invocation, sight: Sight, plan: _Plan) -> Proposal:
     run = invocation.run
     return Proposal(
         id=uuid.uuid4().hex,
-        bufnr=snapshot.bufnr,
-        path=run.relative(snapshot.path),
+        bufnr=sight.original.bufnr,
+        path=run.relative(sight.original.path),
         chat=run.chat,
         run=run.id,
         call=invocation.call.id,
         source=invocation.call.name,
-        verdict=verdict.line(),
-        hunks=tuple(hunks),
+        verdict=plan.verdict.line(),
+        hunks=plan.hunks,
+        takes_over=plan.takes_over,
     )
 
 
@@ -86,14 +140,24 @@ async def _decide(invocation: Invocation, proposal: Proposal) -> Sequence[Hunk]:
     editor = invocation.run.editor
     if invocation.run.approval == "auto":
         return await editor.apply(proposal)
-    shown = await editor.propose(proposal)
-    label = f"{proposal.path}  {_count(shown)} · {proposal.verdict}"
+    label = f"{proposal.path}  {_count(proposal.hunks)} · {proposal.verdict}"
     invocation.waiting(label=label, proposal=proposal.id)
+    await editor.propose(proposal)
     try:
         return await editor.decision(proposal.id)
     except BaseException:  # cancelled or failed: what is not decided is taken down
         await editor.withdraw(proposal.id)
         raise
+
+
+def _suggested(proposal: Proposal, verdict: Verdict, note: str) -> ToolOutcome:
+    stale = [_left_out(hunk) for hunk in proposal.hunks if hunk.state == "stale"]
+    told = f"suggested in {proposal.path}: {_count(proposal.hunks)}, to be decided by the writer."
+    return ToolOutcome(
+        text="\n".join(part for part in (told, *stale, note, verdict.for_model()) if part),
+        label=f"{proposal.path}  {_count(proposal.hunks)} · {proposal.verdict}",
+        proposal=proposal.id,
+    )
 
 
 def _outcome(proposal: Proposal, hunks: Sequence[Hunk], verdict: Verdict, note: str) -> ToolOutcome:

@@ -9,9 +9,11 @@ from ..domain.chat import Approval, Mode
 from ..domain.diagnostic import Checker
 from ..domain.docs import Docs
 from ..domain.document import Snapshot
+from ..domain.ledger import Ledger
 from ..domain.project import ProjectFiles
 from ..editor.port import Editor
 from ..errors import ToolError
+from .sight import Sight
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,18 +38,25 @@ class Run:
     checker: Checker
     files: ProjectFiles
     docs: Docs
+    ledger: Ledger
     tool_rounds: int
     opened: set[str] = field(default_factory=set[str])
     """Tools that the user allowed for the rest of this run."""
 
-    async def snapshot(self) -> Snapshot:
+    async def sight(self) -> Sight:
         """The target document now; `ToolError("no_document")` when there is none."""
         if self.target.bufnr is None:
             raise ToolError(
                 "no_document",
                 "no Typst file is open. Ask the writer to open one, or use open_project_file.",
             )
-        return await self.editor.snapshot(self.target.bufnr)
+        return await self.sight_of(self.target.bufnr)
+
+    async def sight_of(self, bufnr: int) -> Sight:
+        """A buffer now, with the hunks of this chat that are pending in it."""
+        snapshot = await self.editor.snapshot(bufnr)
+        pending = await self.editor.pending(bufnr, self.chat)
+        return Sight(original=snapshot, pending=tuple(pending))
 
     def relative(self, path: str) -> str:
         """A path as people read it: relative to the project, `/` as separator."""

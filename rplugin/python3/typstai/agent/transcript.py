@@ -7,7 +7,7 @@ else at the end of that frame: many small notifications would stall Neovim.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,15 +17,19 @@ from ..domain.chat import (
     RunStatus,
     Segment,
     Text,
+    ToolState,
     ToolUse,
     segment_to_dict,
     turn_to_dict,
 )
+from ..domain.proposal import Hunk
 from ..domain.tool import ToolCall, ToolOutcome
+from . import suggestion
 from .providers.base import Usage
 
 FRAME_SECONDS = 0.016
 MAX_DETAIL_CHARS = 4_000
+_OPEN = ("running", "waiting")
 
 
 class Transcript:
@@ -110,7 +114,7 @@ class Transcript:
     def ended(self, call_id: str, outcome: ToolOutcome) -> None:
         """The call has its result."""
         index, use = self._use(call_id)
-        state = "rejected" if outcome.rejected else "done" if outcome.ok else "failed"
+        state = _state(outcome)
         detail = outcome.detail or outcome.text
         self._put(
             index,
@@ -120,8 +124,15 @@ class Transcript:
                 label=outcome.label,
                 result=outcome.text,
                 detail=detail[:MAX_DETAIL_CHARS],
+                proposal=outcome.proposal or use.proposal,
             ),
         )
+
+    def decided(self, proposal: str, hunks: Sequence[Hunk]) -> None:
+        """A suggestion of this turn was decided while the run goes on."""
+        found = suggestion.decided(self._segments, proposal, hunks)
+        if found is not None:
+            self._put(*found)
 
     def used(self, usage: Usage) -> None:
         """Add what one answer cost."""
@@ -134,7 +145,7 @@ class Transcript:
         """End the turn: its only terminal event. Calls without a result are cancelled."""
         self._settle()
         for index, segment in enumerate(self._segments):
-            if isinstance(segment, ToolUse) and segment.state in ("running", "waiting"):
+            if isinstance(segment, ToolUse) and not segment.result and segment.state in _OPEN:
                 self._put(index, replace(segment, state="cancelled", proposal=""))
         seconds = round(self._loop.time() - self._started, 1)
         self._turn = replace(
@@ -221,3 +232,11 @@ class Transcript:
             if isinstance(segment, ToolUse) and segment.id == call_id:
                 return index, segment
         raise KeyError(call_id)
+
+
+def _state(outcome: ToolOutcome) -> ToolState:
+    if outcome.proposal:
+        return "waiting"
+    if outcome.rejected:
+        return "rejected"
+    return "done" if outcome.ok else "failed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,9 @@ from ..agent.tools.toolset import ToolSet
 from ..domain.chat import RunStatus, Selection, turn_to_dict
 from ..domain.diagnostic import Checker
 from ..domain.docs import Docs
+from ..domain.ledger import Ledger
 from ..domain.project import ProjectFiles
+from ..domain.proposal import Hunk
 from ..editor.port import Editor
 from ..settings import Settings
 from ..storage.chats import ChatRecord, ChatStore
@@ -66,7 +68,7 @@ class Chats:
         choice = self.models.get()
         record, turns = await self.store.load(request.chat)
         conversation.refresh(turns)
-        run = await self._run(record, request)
+        run = await self._run(record, conversation.ledger, request)
         await conversation.send(
             request.text,
             run,
@@ -88,6 +90,11 @@ class Chats:
         chat = params.get("chat")
         chosen = [self._open[chat]] if chat in self._open else list(self._open.values())
         await asyncio.gather(*(conversation.stop() for conversation in chosen))
+
+    async def decided(self, proposal: str, hunks: Sequence[Hunk]) -> None:
+        """Tell the chat of a proposal how it was decided."""
+        for conversation in self._open.values():
+            await conversation.decided(proposal, hunks)
 
     async def close(self) -> None:
         await self.stop({})
@@ -122,7 +129,7 @@ class Chats:
             )
         return self._open[chat]
 
-    async def _run(self, record: ChatRecord, request: Send) -> Run:
+    async def _run(self, record: ChatRecord, ledger: Ledger, request: Send) -> Run:
         target = request.target
         path = target.path if target else ""
         return Run(
@@ -136,6 +143,7 @@ class Chats:
             checker=self.checker,
             files=self.files,
             docs=self.docs,
+            ledger=ledger,
             tool_rounds=self.settings.limits.tool_rounds,
         )
 

@@ -117,7 +117,7 @@ class Services:
         self._editor.answered(params)
 
     async def _proposal_resolved(self, params: dict[str, Any]) -> None:
-        self._editor.resolved(params)
+        await self._chats.decided(*self._editor.resolved(params))
 
 
 def _one_of(kind: Any, name: Any) -> Any:

@@ -119,6 +119,12 @@ def segment_to_dict(segment: Segment) -> dict[str, Any]:
     return _plain(segment)
 
 
+def replace_segment(turn: AssistantTurn, index: int, segment: Segment) -> AssistantTurn:
+    """The turn with another segment at `index`, counted from 0."""
+    segments = (*turn.segments[:index], segment, *turn.segments[index + 1 :])
+    return replace(turn, segments=segments)
+
+
 def turn_from_dict(data: Mapping[str, Any]) -> Turn:
     """Build a turn from its dict. Unknown keys are ignored; a wrong tag raises ValueError."""
     match data.get("role"):

@@ -68,9 +68,7 @@ def _whole_lines(snapshot: Snapshot, edits: Sequence[Edit]) -> LineChange:
     last = snapshot.row_at(max(edit.end for edit in edits))
     base = snapshot.line_starts[first]
     old = snapshot.lines[first : last + 1]
-    shifted = [
-        Edit(start=edit.start - base, end=edit.end - base, new=edit.new) for edit in edits
-    ]
+    shifted = [Edit(start=edit.start - base, end=edit.end - base, new=edit.new) for edit in edits]
     new = apply_edits("\n".join(old), shifted)
     return LineChange(row0=first, old=old, new=tuple(new.split("\n")))
 

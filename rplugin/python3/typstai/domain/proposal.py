@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-HunkState = Literal["pending", "stale", "accepted", "rejected", "lapsed"]
-"""`stale`: the user changed the lines meanwhile; `lapsed`: Neovim ended before the decision."""
+HunkState = Literal["pending", "stale", "accepted", "rejected", "merged", "lapsed"]
+"""`stale`: the user changed the lines meanwhile; `merged`: a later proposal contains it;
+`lapsed`: Neovim ended before the decision."""
 
 MAX_HUNKS = 128
 MAX_CHANGED_LINES = 2_000
@@ -43,3 +44,23 @@ class Proposal:
     verdict: str
     """One short line for the header: what the checks found."""
     hunks: tuple[Hunk, ...]
+    takes_over: tuple[HunkRef, ...] = ()
+    """Pending hunks of the same chat that this proposal contains and replaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HunkRef:
+    """One hunk of one proposal."""
+
+    proposal: str
+    hunk: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingHunk:
+    """A pending hunk where it stands now."""
+
+    ref: HunkRef
+    row0: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]

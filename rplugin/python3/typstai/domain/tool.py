@@ -38,3 +38,5 @@ class ToolOutcome:
     rejected: bool = False
     label: str = ""
     detail: str = ""
+    proposal: str = ""
+    """Id of a proposal that is still to be decided."""

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from ..domain.document import Snapshot
 from ..domain.edit import LineChange
-from ..domain.proposal import Hunk, Proposal
+from ..domain.proposal import Hunk, HunkRef, PendingHunk, Proposal
 from ..errors import EditorError
 from .port import ApprovalDecision, ApprovalRequest, Place
 
@@ -140,6 +140,21 @@ class MemoryEditor:
             for number, part in enumerate(parts, start=1)
         )
 
+    async def pending(self, bufnr: int, chat: str) -> Sequence[PendingHunk]:
+        found = [
+            PendingHunk(
+                ref=HunkRef(proposal=review.proposal.id, hunk=key),
+                row0=review.hunks[key].row0,
+                old=review.hunks[key].old,
+                new=review.hunks[key].new,
+            )
+            for review in self._reviews.values()
+            if review.proposal.bufnr == bufnr and review.proposal.chat == chat
+            for key in review.open_ids
+            if review.hunks[key].state == "pending"
+        ]
+        return sorted(found, key=lambda hunk: hunk.row0)
+
     async def propose(self, proposal: Proposal) -> Sequence[Hunk]:
         review = self._start(proposal)
         shown = tuple(review.hunks.values())
@@ -202,12 +217,23 @@ class MemoryEditor:
         self._buffer(proposal.bufnr)
         if proposal.id in self._reviews:
             raise EditorError("duplicate", f"The proposal {proposal.id} is already known.")
+        for ref in proposal.takes_over:
+            self._merged(ref)
         hunks = {hunk.id: self._looked_at(proposal.bufnr, hunk) for hunk in proposal.hunks}
         review = _Review(proposal=proposal, hunks=hunks, open_ids=set(hunks))
         self._reviews[proposal.id] = review
         return review
 
+    def _merged(self, ref: HunkRef) -> None:
+        review = self._reviews[ref.proposal]
+        if ref.hunk in review.open_ids:
+            review.hunks[ref.hunk] = replace(review.hunks[ref.hunk], state="merged")
+            review.open_ids.discard(ref.hunk)
+            self._settle(review)
+
     def _looked_at(self, bufnr: int, hunk: Hunk) -> Hunk:
+        if hunk.state == "stale" and hunk.reason:  # it clashed before it came
+            return hunk
         stand = self._buffer(bufnr).lines[hunk.row0 : hunk.row0 + len(hunk.old)]
         fits = tuple(stand) == hunk.old and hunk.row0 <= len(self._buffer(bufnr).lines)
         return replace(hunk, state="pending" if fits else "stale")
@@ -216,7 +242,7 @@ class MemoryEditor:
         bufnr = review.proposal.bufnr
         hunk = self._looked_at(bufnr, review.hunks[key])
         if hunk.state == "stale":
-            return replace(hunk, reason="The lines were changed meanwhile.")
+            return replace(hunk, reason=hunk.reason or "The lines were changed meanwhile.")
         review.open_ids.discard(key)
         self._write(bufnr, LineChange(row0=hunk.row0, old=hunk.old, new=hunk.new))
         return replace(hunk, state="accepted")

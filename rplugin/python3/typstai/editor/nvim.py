@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..domain.document import Snapshot
 from ..domain.edit import LineChange
-from ..domain.proposal import Hunk, Proposal
+from ..domain.proposal import Hunk, PendingHunk, Proposal
 from ..errors import EditorError
 from . import wire
 from .bridge import Bridge
@@ -44,6 +44,10 @@ class NvimEditor:
     async def refine(self, changes: Sequence[LineChange]) -> Sequence[Hunk]:
         tables = [wire.change_to_wire(change) for change in changes]
         return wire.hunks_from_wire(await self._bridge.call("diff.refine", {"changes": tables}))
+
+    async def pending(self, bufnr: int, chat: str) -> Sequence[PendingHunk]:
+        tables = await self._bridge.call("pending.list", {"bufnr": bufnr, "chat": chat})
+        return wire.pending_from_wire(tables)
 
     async def propose(self, proposal: Proposal) -> Sequence[Hunk]:
         decision: asyncio.Future[Sequence[Hunk]] = self._bridge.loop.create_future()
@@ -97,9 +101,11 @@ class NvimEditor:
         """Tell Lua what `status()` and the winbar show; does not wait."""
         self._bridge.send("status.update", state)
 
-    def resolved(self, params: Mapping[str, Any]) -> None:
-        """Lua's `proposal.resolved` {id, hunks}. An id that nobody awaits is ignored."""
-        self._resolve(str(params["id"]), wire.hunks_from_wire(params["hunks"]))
+    def resolved(self, params: Mapping[str, Any]) -> tuple[str, Sequence[Hunk]]:
+        """Take Lua's `proposal.resolved` {id, hunks}: wake who waits for it, and decode it."""
+        proposal, hunks = str(params["id"]), wire.hunks_from_wire(params["hunks"])
+        self._resolve(proposal, hunks)
+        return proposal, hunks
 
     def answered(self, params: Mapping[str, Any]) -> None:
         """Lua's answer {id, answer, reason?}. An id that nobody awaits is ignored."""

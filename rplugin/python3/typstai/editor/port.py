@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from ..domain.document import Snapshot
 from ..domain.edit import LineChange
-from ..domain.proposal import Hunk, Proposal
+from ..domain.proposal import Hunk, PendingHunk, Proposal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,10 @@ class Editor(Protocol):
 
     async def refine(self, changes: Sequence[LineChange]) -> Sequence[Hunk]:
         """The smallest hunks of whole lines that amount to the changes, from the top."""
+        ...
+
+    async def pending(self, bufnr: int, chat: str) -> Sequence[PendingHunk]:
+        """The pending hunks of a chat in a buffer, where they stand now, from the top."""
         ...
 
     async def propose(self, proposal: Proposal) -> Sequence[Hunk]:

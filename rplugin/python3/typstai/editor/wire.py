@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 from ..domain.document import Snapshot
 from ..domain.edit import LineChange
-from ..domain.proposal import Hunk, HunkState, Proposal
+from ..domain.proposal import Hunk, HunkRef, HunkState, PendingHunk, Proposal
 from ..errors import EditorError
 from .port import ApprovalDecision, ApprovalRequest, Place
 
@@ -30,12 +30,18 @@ def proposal_to_wire(proposal: Proposal) -> dict[str, Any]:
         "source": proposal.source,
         "verdict": proposal.verdict,
         "hunks": [_hunk_to_wire(hunk) for hunk in proposal.hunks],
+        "takes_over": [{"proposal": ref.proposal, "hunk": ref.hunk} for ref in proposal.takes_over],
     }
 
 
 def hunks_from_wire(tables: Any) -> tuple[Hunk, ...]:
     """Hunks from a list of `typstai.Hunk`; anything else raises EditorError."""
     return tuple(_hunk_from_wire(table) for table in _list(tables))
+
+
+def pending_from_wire(tables: Any) -> tuple[PendingHunk, ...]:
+    """Pending hunks from a list of `typstai.PendingHunk`."""
+    return tuple(_pending_from_wire(table) for table in _list(tables))
 
 
 def snapshot_from_wire(table: Any) -> Snapshot:
@@ -123,6 +129,16 @@ def _hunk_to_wire(hunk: Hunk) -> dict[str, Any]:
         "state": hunk.state,
         "reason": hunk.reason,
     }
+
+
+def _pending_from_wire(table: Any) -> PendingHunk:
+    match table:
+        case {"proposal": str(proposal), "hunk": str(hunk), "row0": int(row0), **rest}:
+            ref = HunkRef(proposal=proposal, hunk=hunk)
+            old, new = _texts(rest.get("old")), _texts(rest.get("new"))
+            return PendingHunk(ref=ref, row0=row0, old=old, new=new)
+        case _:
+            raise _malformed("a pending hunk", table)
 
 
 def _hunk_from_wire(table: Any) -> Hunk:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
 
 from pydantic import Field
 
@@ -14,6 +13,7 @@ from ...domain.tool import ToolOutcome
 from ...errors import ToolError
 from ..prompt import fence
 from ..run import Run
+from ..sight import Sight, View
 from .toolset import Arguments, Invocation, Labels, Tool
 
 DEFAULT_CHARS = 28_000
@@ -27,9 +27,7 @@ class ReadDocument(Arguments):
     start_line: int = Field(default=1, ge=1, description="First line, from 1.")
     end_line: int | None = Field(default=None, ge=1, description="Last line, inclusive.")
     max_chars: int = Field(default=DEFAULT_CHARS, ge=200, le=MAX_CHARS)
-    view: Literal["final", "markup", "original"] = Field(
-        default="final", description="How pending proposals are shown."
-    )
+    view: View = Field(default="final", description="How pending proposals are shown.")
 
 
 class ReadDiagnostics(Arguments):
@@ -38,15 +36,18 @@ class ReadDiagnostics(Arguments):
 
 async def read_document(invocation: Invocation, args: ReadDocument) -> ToolOutcome:
     run = invocation.run
-    snapshot = await run.snapshot()
-    total = len(snapshot.lines)
+    sight = await run.sight()
+    lines = sight.lines(args.view)
+    total = len(lines)
     if args.start_line > total:
         raise ToolError("bad_range", f"the document has {total} lines.")
     last = min(args.end_line or total, total)
-    shown = _numbered(snapshot, args.start_line, last, args.max_chars)
+    shown = _numbered(lines, args.start_line, last, args.max_chars)
     end = args.start_line + len(shown) - 1
-    path = run.relative(snapshot.path)
-    head = f"{path} lines {args.start_line}-{end} of {total}, at change {snapshot.tick}"
+    if args.view == "final" and shown[-1] == _line(lines, end):
+        run.ledger.shown(run.absolute(sight.original), lines, args.start_line - 1, end)
+    path = run.relative(sight.original.path)
+    head = f"{path} lines {args.start_line}-{end} of {total}{_pending(sight, args.view)}"
     more = f"\n[cut: go on with start_line={end + 1}]" if end < last else ""
     return ToolOutcome(
         text=f"{head}\n{fence('document', chr(10).join(shown))}{more}",
@@ -54,11 +55,22 @@ async def read_document(invocation: Invocation, args: ReadDocument) -> ToolOutco
     )
 
 
-def _numbered(snapshot: Snapshot, first: int, last: int, max_chars: int) -> list[str]:
+def _pending(sight: Sight, view: View) -> str:
+    if not sight.pending:
+        return ""
+    how = {"final": "accepted", "original": "not there", "markup": "[-] out and [+] in"}[view]
+    return f", {_plural(len(sight.pending), 'pending hunk')} shown as {how}"
+
+
+def _line(lines: tuple[str, ...], number: int) -> str:
+    return f"{number}: {lines[number - 1]}"
+
+
+def _numbered(lines: tuple[str, ...], first: int, last: int, max_chars: int) -> list[str]:
     shown: list[str] = []
     used = 0
     for number in range(first, last + 1):
-        line = f"{number}: {snapshot.lines[number - 1]}"
+        line = _line(lines, number)
         used += len(line) + 1
         if used > max_chars:
             if not shown:
@@ -82,11 +94,11 @@ async def read_diagnostics(invocation: Invocation, args: ReadDiagnostics) -> Too
 async def _checked(run: Run) -> tuple[Snapshot, CheckResult]:
     """A check of exactly the current text: repeated while the writer types meanwhile."""
     for _ in range(RECHECKS):
-        snapshot = await run.snapshot()
+        snapshot = (await run.sight()).final
         path = run.absolute(snapshot)
         overlay = {**await run.editor.overlay(run.root), path: snapshot.text + "\n"}
         result = await run.checker.check(root=run.root, path=path, overlay=overlay)
-        if (await run.snapshot()).tick == snapshot.tick:
+        if (await run.sight()).original.tick == snapshot.tick:
             return snapshot, result
     raise ToolError("still_typing", "the writer is typing; ask for the diagnostics again later.")
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
 
 from ...domain.document import Snapshot
-from ...domain.edit import Edit, overlapping
+from ...domain.edit import Edit, apply_changes, line_changes, overlapping
 from ...domain.match import Match, find, find_all, refuse_broken_escapes
 from ...domain.tool import ToolOutcome
 from ...errors import ToolError
 from ..review import submit
+from ..run import Run
+from ..sight import Sight
 from .toolset import Arguments, Invocation, Labels, Tool
 
 MAX_EDITS = 128
@@ -49,35 +52,38 @@ class ReplaceSelection(Arguments):
 
 
 async def replace_lines(invocation: Invocation, args: ReplaceLines) -> ToolOutcome:
-    snapshot = await invocation.run.snapshot()
     refuse_broken_escapes(args.new_content)
-    return await submit(invocation, snapshot, [_lines_edit(snapshot, args)])
+    sight = await invocation.run.sight()
+    seen = _seen_rows(invocation.run, sight, args)
+    return await _submit(invocation, sight, seen, [_lines_edit(seen, args)])
 
 
 async def search_replace(invocation: Invocation, args: SearchReplace) -> ToolOutcome:
-    snapshot = await invocation.run.snapshot()
     refuse_broken_escapes(args.replace)
+    sight = await invocation.run.sight()
+    seen = _seen_texts(invocation.run, sight, [args.search])
     if args.all:
-        matches = find_all(snapshot.text, args.search)
+        matches = find_all(seen.text, args.search)
     else:
-        matches = [find(snapshot.text, args.search, occurrence=args.occurrence)]
-    edits = [_edit(snapshot, match, args.replace) for match in matches]
-    return await submit(invocation, snapshot, edits, _loose_note(matches))
+        matches = [find(seen.text, args.search, occurrence=args.occurrence)]
+    edits = [_edit(seen, match, args.replace) for match in matches]
+    return await _submit(invocation, sight, seen, edits, _loose_note(matches))
 
 
 async def patch_document(invocation: Invocation, args: PatchDocument) -> ToolOutcome:
-    snapshot = await invocation.run.snapshot()
+    sight = await invocation.run.sight()
+    seen = _seen_texts(invocation.run, sight, [item.search for item in args.edits])
     edits: list[Edit] = []
     matches: list[Match] = []
     for number, item in enumerate(args.edits, start=1):
-        found = _patch_matches(snapshot, number, item)
+        found = _patch_matches(seen, number, item)
         matches += found
-        edits += [_edit(snapshot, match, item.replace) for match in found]
+        edits += [_edit(seen, match, item.replace) for match in found]
     clash = overlapping(edits)
     if clash:
-        line = snapshot.row_at(clash[1].start) + 1
+        line = seen.row_at(clash[1].start) + 1
         raise ToolError("overlap", f"two edits change the same text in line {line}; none was made.")
-    return await submit(invocation, snapshot, edits, _loose_note(matches))
+    return await _submit(invocation, sight, seen, edits, _loose_note(matches))
 
 
 async def insert_at_cursor(invocation: Invocation, args: InsertAtCursor) -> ToolOutcome:
@@ -98,45 +104,67 @@ async def _at_place(
         raise ToolError(f"no_{what}", f"the writer sent no {what}; use another editing tool.")
     if place.changed:
         raise ToolError("stale_selection", "the writer changed the selected text; read it again.")
-    snapshot = await invocation.run.editor.snapshot(place.bufnr)
-    start = snapshot.offset_at(place.row0, place.byte_col)
-    end = snapshot.offset_at(place.end_row0, place.end_byte_col)
-    return await submit(invocation, snapshot, [Edit(start=start, end=end, new=text)])
+    sight = await invocation.run.sight_of(place.bufnr)
+    now = sight.original
+    start = now.offset_at(place.row0, place.byte_col)
+    end = now.offset_at(place.end_row0, place.end_byte_col)
+    edit = Edit(start=start, end=end, new=text)
+    return await _submit(invocation, sight, now, [edit])
 
 
-def _lines_edit(snapshot: Snapshot, args: ReplaceLines) -> Edit:
-    count = len(snapshot.lines)
+async def _submit(
+    invocation: Invocation, sight: Sight, seen: Snapshot, edits: list[Edit], note: str = ""
+) -> ToolOutcome:
+    edited = apply_changes(seen.lines, line_changes(seen, edits))
+    return await submit(invocation, sight, base=seen.lines, edited=edited, note=note)
+
+
+def _seen_rows(run: Run, sight: Sight, args: ReplaceLines) -> Snapshot:
+    """The document whose line numbers the model means."""
+    path = run.absolute(sight.original)
+    lines = run.ledger.base_of_rows(path, args.start_line - 1, args.end_line)
+    return sight.final if lines is None else replace(sight.final, lines=lines)
+
+
+def _seen_texts(run: Run, sight: Sight, texts: list[str]) -> Snapshot:
+    """The document in which the model saw these texts."""
+    lines = run.ledger.base_of_texts(run.absolute(sight.original), texts)
+    return sight.final if lines is None else replace(sight.final, lines=lines)
+
+
+def _lines_edit(seen: Snapshot, args: ReplaceLines) -> Edit:
+    count = len(seen.lines)
     if args.end_line < args.start_line or args.start_line > count:
         raise ToolError(
             "bad_range",
             f"lines {args.start_line}-{args.end_line} do not exist; there are {count} lines, "
-            f"the last is: {snapshot.lines[-1][:120]}",
+            f"the last is: {seen.lines[-1][:120]}",
         )
     if args.end_line > count:
         raise ToolError("bad_range", f"the document ends at line {count}; end_line is beyond it.")
-    start = snapshot.line_starts[args.start_line - 1]
-    end = snapshot.line_starts[args.end_line - 1] + len(snapshot.lines[args.end_line - 1])
+    start = seen.line_starts[args.start_line - 1]
+    end = seen.line_starts[args.end_line - 1] + len(seen.lines[args.end_line - 1])
     if args.new_content:
         return Edit(start=start, end=end, new=args.new_content.removesuffix("\n"))
-    if end < len(snapshot.text):
+    if end < len(seen.text):
         return Edit(start=start, end=end + 1, new="")
     return Edit(start=max(0, start - 1), end=end, new="")
 
 
-def _patch_matches(snapshot: Snapshot, number: int, item: PatchEdit) -> list[Match]:
+def _patch_matches(seen: Snapshot, number: int, item: PatchEdit) -> list[Match]:
     try:
         refuse_broken_escapes(item.replace)
         if item.unique:
-            return [find(snapshot.text, item.search)]
-        return find_all(snapshot.text, item.search)
+            return [find(seen.text, item.search)]
+        return find_all(seen.text, item.search)
     except ToolError as error:
         message = f"edit {number}: {error} None of the edits was made."
         raise ToolError(error.code, message) from error
 
 
-def _edit(snapshot: Snapshot, match: Match, new: str) -> Edit:
+def _edit(seen: Snapshot, match: Match, new: str) -> Edit:
     # A search that reached over the end of the last line took a line end that is not in the text.
-    at_end = match.end == len(snapshot.text) and new.endswith("\n")
+    at_end = match.end == len(seen.text) and new.endswith("\n")
     return Edit(start=match.start, end=match.end, new=new.removesuffix("\n") if at_end else new)
 
 

@@ -1,0 +1,123 @@
+"""`approval = "suggest"`: the run goes on over pending hunks; the user decides in any order."""
+
+from endpoint import Endpoint, answer, tool_calls
+from session import Session
+
+TEXT = "one\n\ntwo\n\nthree\n\nfour\n"
+
+
+def replaced(search: str, replace: str) -> tuple[str, dict[str, str]]:
+    return ("search_replace", {"search": search, "replace": replace})
+
+
+def test_the_run_goes_on_and_reads_the_text_as_if_accepted(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    document = session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "2")))
+    views = [("read_document", {"view": view}) for view in ("final", "original", "markup")]
+    endpoint.reply(tool_calls(*views))
+    endpoint.reply(answer("Done."))
+    assert session.ask("Numbers.") == "complete"
+    final, original, markup = (
+        message["content"] for message in endpoint.requests[2].body["messages"][-3:]
+    )
+    assert "3: 2\n" in final
+    assert "3: two\n" in original
+    assert "3: [-] two\n4: [+] 2\n" in markup
+    assert session.lines(document) == TEXT.split("\n")[:-1]
+    assert [hunk["state"] for hunk in session.proposal()["hunks"]] == ["pending"]
+
+
+def test_a_later_edit_of_pending_lines_takes_them_over(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    document = session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "two and a half")))
+    endpoint.reply(tool_calls(replaced("two and a half", "2.5")))
+    endpoint.reply(answer("Done."))
+    assert session.ask("Numbers.") == "complete"
+    (proposal,) = session.editor.lua("return require('typstai').proposals.list()")
+    assert [(hunk["old"], hunk["new"]) for hunk in proposal["hunks"]] == [(["two"], ["2.5"])]
+    session.editor.nvim.command("TypstAI accept")
+    assert session.lines(document)[2] == "2.5"
+
+
+def test_decisions_in_any_order_leave_the_others_pending(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    document = session.document(TEXT)
+    edits = [replaced("one", "1\n1b"), replaced("two", "2"), replaced("four", "4")]
+    endpoint.reply(tool_calls(*edits))
+    endpoint.reply(answer("Done."))
+    assert session.ask("Numbers.") == "complete"
+    first, second, third = session.editor.lua("return require('typstai').proposals.list()")
+    session.editor.lua("require('typstai').proposals.accept(...)", third["id"])
+    session.editor.lua("require('typstai').proposals.reject(...)", second["id"])
+    session.editor.lua("require('typstai').proposals.accept(...)", first["id"])
+    assert session.lines(document) == ["1", "1b", "", "two", "", "three", "", "4"]
+
+
+def test_the_model_learns_later_what_became_of_its_suggestions(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "2")))
+    endpoint.reply(answer("Suggested."))
+    endpoint.reply(answer("I see."))
+    assert session.ask("Numbers.") == "complete"
+    proposal = session.proposal()
+    session.editor.lua(
+        "require('typstai').proposals.reject(..., { reason = 'keep words' })", proposal["id"]
+    )
+    session.editor.seen("TypstAIProposalResolved")
+    session.editor.wait_for(
+        "table.concat(require('typstai').chat.lines(), '\\n'):find('1 rejected', 1, true)"
+    )
+    assert session.ask("And now?") == "complete"
+    told = [m["content"] for m in endpoint.requests[2].body["messages"] if m["role"] == "tool"]
+    assert "decided by the writer since: 1 rejected.\nh1: keep words" in told[0]
+
+
+def test_a_suggestion_decided_during_the_run_is_known_at_its_end(
+    session: Session, endpoint: Endpoint
+) -> None:
+    from endpoint import Wait
+
+    session.use(endpoint, approval="suggest")
+    session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "2")))
+    endpoint.reply(Wait("go"), answer("Done."))
+    session.send("Numbers.")
+    proposal = session.proposal()
+    endpoint.wait_reached("go")
+    session.editor.lua("require('typstai').proposals.accept(...)", proposal["id"])
+    session.editor.wait_for(
+        "table.concat(require('typstai').chat.lines(), '\\n'):find('1 accepted', 1, true)"
+    )
+    endpoint.release("go")
+    assert session.finished() == "complete"
+
+
+def test_stopping_keeps_what_was_suggested_and_what_was_accepted(
+    session: Session, endpoint: Endpoint
+) -> None:
+    from endpoint import Wait
+
+    session.use(endpoint, approval="suggest")
+    document = session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("one", "1"), replaced("two", "2")))
+    endpoint.reply(Wait("never"))
+    session.send("Numbers.")
+    endpoint.wait_reached("never")
+    first, second = session.editor.lua("return require('typstai').proposals.list()")
+    session.editor.lua("require('typstai').proposals.accept(...)", first["id"])
+    session.editor.lua("require('typstai').stop(nil, function() end)")
+    assert session.finished() == "cancelled"
+    assert session.lines(document)[0] == "1"
+    (left,) = session.editor.lua("return require('typstai').proposals.list()")
+    assert left["id"] == second["id"]
