@@ -74,9 +74,12 @@ local function changes_of(chosen)
   return changes
 end
 
+-- The chosen are of one run: what it wrote can be taken back as one.
 local function apply_in(bufnr, chosen)
   local changes, others = changes_of(chosen), rows_of_others(bufnr, chosen)
-  local made, err = require("typstai.apply").run(bufnr, changes)
+  local of = chosen[1].proposal
+  local ahead = require("typstai.journal").ahead({ kind = "edit", chat = of.chat, run = of.run })
+  local made, err = require("typstai.apply").run(bufnr, changes, ahead)
   if not made then
     return err
   end
@@ -93,12 +96,16 @@ local function apply_in(bufnr, chosen)
   end
 end
 
-local function by_buffer(chosen)
-  local groups = {}
+-- Groups of hunks of one run in one buffer, in order.
+local function by_write(chosen)
+  local groups, by_key = {}, {}
   for _, hunk in ipairs(chosen) do
-    local bufnr = hunk.proposal.bufnr
-    groups[bufnr] = groups[bufnr] or {}
-    table.insert(groups[bufnr], hunk)
+    local key = ("%d %s"):format(hunk.proposal.bufnr, hunk.proposal.run or "")
+    if not by_key[key] then
+      by_key[key] = {}
+      table.insert(groups, by_key[key])
+    end
+    table.insert(by_key[key], hunk)
   end
   return groups
 end
@@ -114,12 +121,13 @@ function M.give_up(chosen)
   hunks.settle(chosen)
 end
 
---- Accepts what is pending of the hunks, one undo step a buffer; what is stale of them
---- ends as stale. Codes: `no_buffer`, `not_modifiable`.
+--- Accepts what is pending of the hunks, one undo step a run and buffer; what is stale of
+--- them ends as stale. Codes: `no_buffer`, `not_modifiable`, `not_stored`.
 ---@param chosen typstai.LiveHunk[] undecided
 ---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
 function M.run(chosen)
-  for bufnr, group in pairs(by_buffer(chosen)) do
+  for _, group in ipairs(by_write(chosen)) do
+    local bufnr = group[1].proposal.bufnr
     require("typstai.buffer").load(bufnr)
     local err = apply_in(bufnr, group)
     if err then

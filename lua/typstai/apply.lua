@@ -71,13 +71,21 @@ local function close_undo_step(bufnr)
   vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
 end
 
+local function picked(changes, indices)
+  return vim.tbl_map(function(i)
+    return changes[i]
+  end, indices)
+end
+
 --- Makes those of the changes whose old lines stand at their place and that do not
 --- overlap one above, as one undo step.
---- Codes: `no_buffer`, `not_modifiable`.
+--- Codes: `no_buffer`, `not_modifiable`, those of `ahead`.
 ---@param bufnr integer
 ---@param changes typstai.LineChange[] may carry their `steps`
+---@param ahead? fun(bufnr: integer, changes: typstai.LineChange[]): typstai.Error|nil told
+---  what will be made, from the top; its error refuses everything
 ---@return table<integer, boolean>|nil made by index, typstai.Error|nil
-function M.run(bufnr, changes)
+function M.run(bufnr, changes, ahead)
   local buffer = require("typstai.buffer")
   if not api.nvim_buf_is_valid(bufnr) or not buffer.load(bufnr) then
     return nil, { code = "no_buffer", message = "The document is no longer open." }
@@ -88,6 +96,10 @@ function M.run(bufnr, changes)
   local fits, made = fitting(bufnr, changes), {}
   if #fits == 0 then
     return made
+  end
+  local err = ahead and ahead(bufnr, picked(changes, fits))
+  if err then
+    return nil, err
   end
   close_undo_step(bufnr)
   for i = #fits, 1, -1 do

@@ -1,0 +1,212 @@
+-- The write-ahead journal: before text of a run enters a document, what stood there is
+-- on disk. Works while the helper process is dead; Python takes the records over.
+--
+-- A record is one file: a line of JSON, then the text before where it is to be kept. It
+-- says what the text was and what it is about to become; which of the two came to be,
+-- the text itself tells.
+local M = {}
+
+local MAX_BODY_BYTES = 4 * 1024 * 1024
+local FOLDER_MODE, FILE_MODE = tonumber("700", 8), tonumber("600", 8)
+
+---@class typstai.JournalEntry what a write belongs to
+---@field kind "edit"|"revert"|"restore"
+---@field chat? string
+---@field run? string
+---@field snapshot? integer
+
+-- This Neovim: a process number alone may be another one's tomorrow.
+local session = ("%x-%x"):format(vim.uv.os_getpid(), vim.uv.hrtime())
+local records = 0
+
+---@type table<string, boolean> run and document whose text before is stored
+local stored = {}
+
+--- Folder of the records.
+function M.folder()
+  return vim.fs.joinpath(require("typstai.host").data_dir(), "journal")
+end
+
+--- What a document is known by: its path, or for a buffer without a name, the buffer.
+---@param bufnr integer
+---@return string
+function M.document(bufnr)
+  local path = vim.api.nvim_buf_get_name(bufnr)
+  return path ~= "" and path or ("buffer:%s:%d"):format(session, bufnr)
+end
+
+--- The buffer of a document that is open without a name in this Neovim.
+---@param document string
+---@return integer|nil
+function M.unnamed_buffer(document)
+  local bufnr = document:match("^buffer:" .. vim.pesc(session) .. ":(%d+)$")
+  return tonumber(bufnr)
+end
+
+--- Fingerprint of a text. Neovim holds a NUL as a line break within a line: the number
+--- of lines tells it from one between lines.
+---@param lines string[]
+---@return string
+function M.hash(lines)
+  return vim.fn.sha256(#lines .. "\n" .. table.concat(lines, "\n"))
+end
+
+local function text_of(lines)
+  local text = table.concat(
+    vim.tbl_map(function(line)
+      return line:find("\n", 1, true) and line:gsub("\n", "\0") or line
+    end, lines),
+    "\n"
+  )
+  return text
+end
+
+--- The lines of a text as it was stored.
+---@param text string
+---@return string[]
+function M.lines(text)
+  local lines = vim.split(text, "\n", { plain = true })
+  if not text:find("%z") then
+    return lines
+  end
+  return vim.tbl_map(function(line)
+    return (line:gsub("%z", "\n"))
+  end, lines)
+end
+
+-- The lines after changes that are made from the top and do not overlap.
+local function changed(lines, changes)
+  local result, done = {}, 0
+  for _, change in ipairs(changes) do
+    vim.list_extend(result, lines, done + 1, change.row0)
+    vim.list_extend(result, change.new)
+    done = change.row0 + #change.old
+  end
+  vim.list_extend(result, lines, done + 1)
+  return #result > 0 and result or { "" }
+end
+
+local function write_all(fd, data)
+  local offset = 0
+  while offset < #data do
+    local written, err = vim.uv.fs_write(fd, data:sub(offset + 1), offset)
+    if not written then
+      return err
+    end
+    offset = offset + written
+  end
+  local _, err = vim.uv.fs_fsync(fd)
+  return err
+end
+
+local function write_file(path, data)
+  local fd, err = vim.uv.fs_open(path, "wx", FILE_MODE)
+  if not fd then
+    return err
+  end
+  err = write_all(fd, data)
+  vim.uv.fs_close(fd)
+  return err
+end
+
+-- A name that was made survives a power failure once its folder is on disk.
+local function sync_folder(folder)
+  local fd = vim.uv.fs_open(folder, "r", 0)
+  if fd then
+    vim.uv.fs_fsync(fd)
+    vim.uv.fs_close(fd)
+  end
+end
+
+--- Puts a record into the journal, whole or not at all.
+---@param header table
+---@param body string
+---@return string|nil err what the system said
+function M.put(header, body)
+  local folder = M.folder()
+  pcall(vim.fn.mkdir, folder, "p", FOLDER_MODE)
+  local temporary = vim.fs.joinpath(folder, header.id .. ".part")
+  local err = write_file(temporary, vim.json.encode(header) .. "\n" .. body)
+  if not err then
+    _, err = vim.uv.fs_rename(temporary, vim.fs.joinpath(folder, header.id .. ".record"))
+  end
+  if err then
+    vim.uv.fs_unlink(temporary)
+    return err
+  end
+  sync_folder(folder)
+end
+
+-- Names sort in the order in which the records were made.
+local function new_id(seconds, micros)
+  records = records + 1
+  return ("%010d%06d-%06d-%s"):format(seconds, micros, records, session)
+end
+
+local function refusal(entry, reason)
+  local what = entry.kind == "edit" and "edit was not made: the text before it"
+    or entry.kind == "revert" and "edits were not reverted: it"
+    or "snapshot was not restored: the text before it"
+  return { code = "not_stored", message = ("The %s cannot be stored (%s)."):format(what, reason) }
+end
+
+-- One line of what the system said, for a sentence: `ENOSPC: no space left on device: PATH`.
+local function reason_of(err)
+  return err:match("^%u+: ([^:]+)") or err
+end
+
+local function key_of(entry, document)
+  return entry.run .. "\n" .. document
+end
+
+local function needs_body(entry, document)
+  if entry.kind == "edit" then
+    return not stored[key_of(entry, document)]
+  end
+  return entry.kind == "restore"
+end
+
+--- Records what is about to be written into a buffer.
+--- Code: `not_stored`; then nothing may be written.
+---@param entry typstai.JournalEntry
+---@param bufnr integer
+---@param changes typstai.LineChange[] that fit, from the top
+---@return typstai.Error|nil
+function M.write_ahead(entry, bufnr, changes)
+  local lines, document = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), M.document(bufnr)
+  local seconds, micros = vim.uv.gettimeofday()
+  local with_body = needs_body(entry, document)
+  local body = with_body and text_of(lines) or ""
+  if #body > MAX_BODY_BYTES then
+    return refusal(entry, "the document is larger than 4 MiB")
+  end
+  local header = vim.tbl_extend("force", entry, {
+    id = new_id(seconds, micros),
+    document = document,
+    at = seconds + micros / 1e6,
+    before = M.hash(lines),
+    after = M.hash(changed(lines, changes)),
+    has_body = with_body,
+  })
+  local err = M.put(header, body)
+  if err then
+    return refusal(entry, reason_of(err))
+  end
+  if entry.kind == "edit" then
+    stored[key_of(entry, document)] = true
+  end
+end
+
+--- What `apply.run` calls before it writes; nil for text that belongs to no run.
+---@param entry typstai.JournalEntry
+---@return (fun(bufnr: integer, changes: typstai.LineChange[]): typstai.Error|nil)|nil
+function M.ahead(entry)
+  if entry.kind == "edit" and ((entry.run or "") == "" or (entry.chat or "") == "") then
+    return nil
+  end
+  return function(bufnr, changes)
+    return M.write_ahead(entry, bufnr, changes)
+  end
+end
+
+return M
