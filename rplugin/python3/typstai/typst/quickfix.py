@@ -26,6 +26,7 @@ from .unclosed import closing
 
 _LABEL = re.compile(r"<([\w.:-]+)>")
 _QUOTED = re.compile(r'"([^"]*)"')
+_NUMBER = re.compile(r"\d+(\.\d+)?")
 _UNIT_APART = re.compile(r"(?<=\d)[ \t]+(?=(?:pt|mm|cm|in|em|fr|deg|rad|%)(?!\w))")
 
 
@@ -176,7 +177,11 @@ def _expected_type(case: _Case) -> _Change | None:
     """The compiler's own guess at a unit, or the nearest of the strings it takes."""
     if guess := case.hint(r"did you mean ([^\s?]+)\?"):
         return _instead(case, guess)
-    options = _QUOTED.findall(case.message.partition(", found")[0])
+    wanted = case.message.partition(", found")[0]
+    if "length" in wanted and _NUMBER.fullmatch(case.span):
+        # What the compiler itself proposes where nothing but a length will do.
+        return _instead(case, f"{case.span}pt")
+    options = _QUOTED.findall(wanted)
     given = _QUOTED.fullmatch(case.span)
     if options and given:
         new = nearest(given[1], options)
