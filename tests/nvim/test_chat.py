@@ -47,6 +47,16 @@ def test_the_chat_is_a_plain_window_at_the_right(chat: ChatScreen, editor: Edito
     assert [buffer.options[name] for name in names] == ["nofile", False, False, -1, False]
 
 
+def test_no_tildes_are_drawn_and_the_users_fill_characters_stay(
+    chat: ChatScreen, editor: Editor
+) -> None:
+    editor.nvim.command("set fillchars=vert:!")
+    chat.open()
+    assert editor.nvim.current.window.options["fillchars"] == "vert:!,eob: "
+    editor.feed("q")
+    assert editor.nvim.eval("&fillchars") == "vert:!"
+
+
 def test_a_model_line_in_an_answer_is_not_obeyed(chat: ChatScreen, editor: Editor) -> None:
     chat.open(question(), answer({"kind": "text", "text": "vim: set tabstop=3 :"}))
     editor.nvim.command("doautocmd BufRead")

@@ -53,6 +53,8 @@ def test_a_selection_stays_selected(stream: ChatScreen, editor: Editor) -> None:
     assert stream.mode() == "v"
     editor.feed("d")
     assert stream.prompt() == "one  three"
+    stream.append("!")
+    assert stream.transcript()[-5:] == ["beginx", "y", "z!", "⋯", ""]
 
 
 def test_a_pending_operator_and_its_count_stay_pending(stream: ChatScreen, editor: Editor) -> None:

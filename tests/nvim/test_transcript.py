@@ -348,6 +348,20 @@ def test_markdown_is_highlighted_a_paragraph_at_a_time(chat: ChatScreen, editor:
     assert {strong, ("@markup.strong.markdown_inline", "**that**")} <= found
 
 
+def test_treesitter_started_in_every_buffer_does_not_reach_the_chat(
+    chat: ChatScreen, editor: Editor
+) -> None:
+    editor.lua(
+        """
+        vim.api.nvim_create_autocmd("FileType", { callback = function(event)
+          pcall(vim.treesitter.start, event.buf)
+        end })
+        """
+    )
+    bufnr = chat.open(_user("x"), answer(_text("y")))
+    assert editor.lua("return vim.treesitter.highlighter.active[...] == nil", bufnr)
+
+
 def test_a_code_fence_loads_no_parser_by_the_name_a_model_gave(
     chat: ChatScreen, editor: Editor
 ) -> None:

@@ -44,7 +44,6 @@ local function start()
     return
   end
   started = true
-  vim.treesitter.language.register("markdown", "typstai")
   local group = vim.api.nvim_create_augroup("typstai.chats", {})
   local function on(event, pattern, desc, callback)
     local opts = { group = group, pattern = pattern, desc = "typstai: " .. desc }

@@ -1,6 +1,9 @@
 -- Highlights of a piece of Markdown, from treesitter's parsers on a string. Only the
 -- Markdown of the text is parsed and nothing in it chooses another parser: Typst code
--- blocks are highlighted where the user has a Typst parser, all others are plain.
+-- blocks are highlighted where the user has a Typst parser, all others are plain. The
+-- filetype `typstai` is not registered as Markdown on purpose: what starts treesitter in
+-- every buffer would bring the stock queries, with injections named by a model, and a parse
+-- of the whole chat for every delta (3 to 8 ms a frame instead of 0.3).
 local M = {}
 
 -- The one injection: prose inside blocks. Stock queries would load a parser by the name

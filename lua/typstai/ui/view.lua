@@ -154,10 +154,8 @@ function View:release()
   if self.cursor:is_here() and remembers_lines() then
     return
   end
-  local held = self.held
-  self.held = {}
-  for _, write in ipairs(held) do
-    self:write(write)
+  while #self.held > 0 do
+    self:write(table.remove(self.held, 1))
   end
 end
 

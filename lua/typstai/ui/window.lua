@@ -35,6 +35,12 @@ function M.dress(win)
   for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
+  -- No `~` below the key hint; the user's other fill characters stay.
+  local fill = vim.tbl_filter(function(item)
+    return item ~= ""
+  end, { vim.go.fillchars, "eob: " })
+  local fillchars = table.concat(fill, ",")
+  vim.api.nvim_set_option_value("fillchars", fillchars, { win = win, scope = "local" })
 end
 
 local function columns(width)
