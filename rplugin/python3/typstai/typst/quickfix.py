@@ -178,8 +178,8 @@ def _expected_type(case: _Case) -> _Change | None:
     if guess := case.hint(r"did you mean ([^\s?]+)\?"):
         return _instead(case, guess)
     wanted = case.message.partition(", found")[0]
-    if "length" in wanted and _NUMBER.fullmatch(case.span):
-        # What the compiler itself proposes where nothing but a length will do.
+    if wanted.endswith("relative length or fraction") and _NUMBER.fullmatch(case.span):
+        # Spacing: a plain number is meant in points, as the compiler guesses for lengths.
         return _instead(case, f"{case.span}pt")
     options = _QUOTED.findall(wanted)
     given = _QUOTED.fullmatch(case.span)
