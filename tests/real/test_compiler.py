@@ -16,6 +16,7 @@ import pytest
 from conftest import ROOT
 from typstai.domain.diagnostic import Checker, CheckResult
 from typstai.typst.compiler import CompilerOptions, TypstCompiler
+from typstai.typst.process import environment
 
 PACKAGE = ROOT / "rplugin" / "python3"
 IMPATIENT = CompilerOptions(timeout_s=2)
@@ -372,7 +373,6 @@ class TestPackages:
         address = server.sockets[0].getsockname()
         for name in ("ALL_PROXY", "HTTPS_PROXY", "https_proxy"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{address[1]}")
-        monkeypatch.setenv("NO_PROXY", "" if allowed else "packages.typst.org")
         compiler = TypstCompiler(CompilerOptions(allow_download=allowed))
         text = {"main.typ": '#import "@preview/not-there:9.9.9": *'}
         result = await checking(compiler, project)("main.typ", text)
@@ -384,6 +384,13 @@ class TestPackages:
         assert bool(asked) == allowed
         (found,) = result.diagnostics
         assert (found.path, found.row0, found.byte_col) == ("main.typ", 0, 8)
+
+    def test_no_exception_from_the_proxy_and_no_key_reaches_the_worker(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("NO_PROXY", "no_proxy", "https_proxy", "OPENAI_API_KEY", "PYTHONPATH"):
+            monkeypatch.setenv(name, "packages.typst.org")
+        assert "packages.typst.org" not in environment(network=False).values()
 
     async def test_a_missing_local_package_is_told_by_name(
         self, compiler: TypstCompiler, project: Path
@@ -417,7 +424,7 @@ class TestEnd:
         running = check("main.typ", {"main.typ": ENDLESS})
         await asyncio.wait({running}, timeout=0.05)
         await compiler.close()
-        await asyncio.wait({running})
+        assert (await running).status == "unavailable"
         assert pid and not alive(pid)
 
     @pytest.mark.parametrize("text", ["", ENDLESS])

@@ -18,6 +18,8 @@ MEMORY_MIB = 4096
 RECYCLE_MIB = 1536
 """Resident memory at which a worker is replaced after its answer; a fresh one takes 50."""
 
+_SHUT_DOWN = CheckResult(status="unavailable", note="The compiler was shut down.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilerOptions:
@@ -65,10 +67,11 @@ class TypstCompiler:
             if self._running is not None:
                 await asyncio.wait({self._running})
             if self._closed:
-                return CheckResult(status="unavailable", note="The compiler was shut down.")
+                return _SHUT_DOWN
             job = encode(Job(root=root, path=path, overlay=overlay))
-            self._running = asyncio.create_task(self._serve(job))
-            return await asyncio.shield(self._running)
+            running = self._running = asyncio.create_task(self._serve(job))
+            await asyncio.wait({running})
+            return _SHUT_DOWN if running.cancelled() else running.result()
 
     async def close(self) -> None:
         """End the worker and remove its files; later checks are unavailable."""

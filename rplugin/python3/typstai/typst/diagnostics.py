@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 
 from ..domain.diagnostic import Diagnostic, Severity
@@ -72,12 +73,18 @@ def parse_diagnostics(
     anything into it with `panic`, lines that look like diagnostics too.
     """
     found: list[Diagnostic] = []
+
+    @cache
+    def lines_of(path: str) -> _Lines | None:
+        text = source_of(path)
+        return None if text is None else _Lines(text)
+
     for block in _blocks(text, first_error):
         if block.kind == "help":
             if found:
                 found[-1] = replace(found[-1], trace=(*found[-1].trace, _trace_line(block)))
         else:
-            found.append(_diagnostic(block, source_of))
+            found.append(_diagnostic(block, lines_of))
     return tuple(found)
 
 
@@ -155,14 +162,13 @@ def _place(rest: list[str]) -> _Place | None:
     return place
 
 
-def _diagnostic(block: _Block, source_of: SourceOf) -> Diagnostic:
+def _diagnostic(block: _Block, lines_of: Callable[[str], _Lines | None]) -> Diagnostic:
     severity: Severity = "warning" if block.kind == "warning" else "error"
     plain = Diagnostic(path="", severity=severity, message=block.message, hints=block.hints)
     place = block.place
     if place is None:
         return plain
-    text = source_of(place.path)
-    lines = _Lines("\n" * place.line0 + place.shown) if text is None else _Lines(text)
+    lines = lines_of(place.path) or _Lines("\n" * place.line0 + place.shown)
     row0, byte_col = lines.position(place.line0, place.col)
     end_row0, end_byte_col = lines.position(*_end(place, lines, block.message))
     return replace(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from os.path import commonprefix
 from pathlib import Path
 
 _DATA = Path(__file__).with_name("names.json")
@@ -65,8 +67,9 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The one candidate that `word` is most likely a misspelling of."""
     best: list[str] = []
     least = _tolerance(word) + 1
+    letters = Counter(word)
     for candidate in {*candidates} - {word}:
-        if abs(len(candidate) - len(word)) > least or _differ_in_digits(word, candidate):
+        if _is_far(letters, candidate, least) or _differ_in_digits(word, candidate):
             continue
         errors = _errors(word, candidate)
         if errors < least:
@@ -74,6 +77,13 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
         elif errors == least <= _tolerance(word):
             best.append(candidate)
     return best[0] if len(best) == 1 else None
+
+
+def _is_far(letters: Counter[str], candidate: str, limit: int) -> bool:
+    """Cheap: two words are at least as far apart as the letters only one of them has."""
+    if abs(len(candidate) - letters.total()) > limit:
+        return True
+    return (letters - Counter(candidate)).total() > limit and candidate.lower() == candidate
 
 
 def _tolerance(word: str) -> int:
@@ -97,6 +107,8 @@ def _errors(word: str, candidate: str) -> int:
 
 def edit_distance(left: str, right: str) -> int:
     """Insertions, deletions, substitutions and swaps of neighbours (optimal alignment)."""
+    left, right = _without_common_start(left, right)
+    left, right = (part[::-1] for part in _without_common_start(left[::-1], right[::-1]))
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, char in enumerate(left, 1):
@@ -108,3 +120,8 @@ def edit_distance(left: str, right: str) -> int:
             after.append(cost)
         before, row = row, after
     return row[-1]
+
+
+def _without_common_start(left: str, right: str) -> tuple[str, str]:
+    same = len(commonprefix((left, right)))
+    return left[same:], right[same:]

@@ -57,7 +57,7 @@ class WorkerProcess:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                env=_environment(network),
+                env=environment(network=network),
                 start_new_session=True,
                 limit=_MAX_LINE,
             )  # fmt: skip
@@ -100,7 +100,7 @@ def _folders() -> list[str]:
     return [str(Path(__file__).parent.parent), *dict.fromkeys(folders)]
 
 
-def _environment(network: bool) -> dict[str, str]:
+def environment(*, network: bool) -> dict[str, str]:
     """No keys, nothing that changes Python, and no way to the network unless allowed."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     kept["MALLOC_ARENA_MAX"] = "4"
