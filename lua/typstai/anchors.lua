@@ -63,14 +63,14 @@ local function counts_of(lines)
 end
 
 --- Notes for each hunk a line by which it can be found when its mark is lost: one that
---- occurs once in the buffer. A hunk without such a line is not looked for elsewhere.
+--- occurs once in the buffer and is not blank. A hunk without one is not looked for.
 ---@param bufnr integer
 ---@param hunks typstai.LiveHunk[]
 function M.note_landmarks(bufnr, hunks)
   local counts = counts_of(api.nvim_buf_get_lines(bufnr, 0, -1, false))
   for _, hunk in ipairs(hunks) do
     for i, line in ipairs(hunk.old) do
-      if counts[line] == 1 and not hunk.landmark then
+      if counts[line] == 1 and line:find("%S") and not hunk.landmark then
         hunk.landmark = i
       end
     end

@@ -7,6 +7,7 @@ which lines the user touched and what must stand in the end.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -52,11 +53,15 @@ def child(nvim_binary: str) -> Iterator[Editor]:
         yield started
 
 
-def new_buffer(editor: Editor, text: list[str]) -> int:
+names = (f"p{number}" for number in count())
+
+
+def new_buffer(editor: Editor, text: list[str]) -> str:
+    """Show the text in a buffer of its own; a name that no proposal had yet."""
     editor.nvim.command("enew!")
     record_calls(editor)
     fill(editor, text)
-    return editor.nvim.api.get_current_buf().number
+    return next(names)
 
 
 def refine(editor: Editor, old: list[str], new: list[str]) -> list[Change]:
@@ -81,10 +86,10 @@ def close(editor: Editor) -> None:
 def test_accepting_everything_gives_the_proposed_text_in_one_undo_step(
     child: Editor, old: list[str], new: list[str]
 ) -> None:
-    new_buffer(child, old)
+    name = new_buffer(child, old)
     hunks = refine(child, old, new)
     if hunks:
-        propose(child, *hunks, name=f"all-{child.nvim.funcs.bufnr()}")
+        propose(child, *hunks, name=name)
         assert child.lines() == old
         call(child, "accept_all")
         assert child.lines() == new
@@ -98,15 +103,15 @@ def test_accepting_everything_gives_the_proposed_text_in_one_undo_step(
 def test_hunks_decided_in_any_order_give_what_was_decided(
     child: Editor, old: list[str], new: list[str], data: st.DataObject
 ) -> None:
-    bufnr = new_buffer(child, old)
+    name = new_buffer(child, old)
     hunks = refine(child, old, new)
     order = data.draw(st.permutations(range(len(hunks))))
     accepted = data.draw(st.sets(st.sampled_from(range(len(hunks))))) if hunks else set[int]()
     if hunks:
-        propose(child, *hunks, name=f"order-{bufnr}")
+        propose(child, *hunks, name=name)
     for index in order:
         method = "accept" if index in accepted else "reject"
-        call(child, method, f"order-{bufnr}", {"hunk": f"h{index + 1}"})
+        call(child, method, name, {"hunk": f"h{index + 1}"})
     assert child.lines() == expected(old, [hunks[index] for index in sorted(accepted)])
     for _ in accepted:
         undo(child)
@@ -137,12 +142,12 @@ edits = st.one_of(
 def test_nothing_is_applied_that_was_not_pending_and_nothing_typed_is_lost(
     child: Editor, old: list[str], new: list[str], steps: list[tuple[str, int, str]]
 ) -> None:
-    bufnr = new_buffer(child, old)
+    name = new_buffer(child, old)
     hunks = refine(child, old, new)
     if hunks:
-        propose(child, *hunks, name=f"mix-{bufnr}")
+        propose(child, *hunks, name=name)
     for step in steps:
-        play(child, f"mix-{bufnr}", step)
+        play(child, name, step)
     before, pending = child.lines(), pending_hunks(child)
     call(child, "accept_all")
     assert child.lines() == expected(before, pending)
