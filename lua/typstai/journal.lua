@@ -35,6 +35,16 @@ function M.document(bufnr)
   return path ~= "" and path or ("buffer:%s:%d"):format(session, bufnr)
 end
 
+--- Called by Python: `document` of a buffer. Code: `no_buffer`.
+---@param args { bufnr: integer }
+---@return string|nil, typstai.Error|nil
+function M.document_of(args)
+  if not vim.api.nvim_buf_is_valid(args.bufnr) then
+    return nil, { code = "no_buffer", message = "The document is no longer open." }
+  end
+  return M.document(args.bufnr)
+end
+
 --- The buffer of a document that is open without a name in this Neovim.
 ---@param document string
 ---@return integer|nil

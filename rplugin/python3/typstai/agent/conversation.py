@@ -92,7 +92,14 @@ class Conversation:
             self.turns = list(turns)
 
     async def send(
-        self, text: str, run: Run, means: Means, *, file: str, selections: tuple[Selection, ...]
+        self,
+        text: str,
+        run: Run,
+        means: Means,
+        *,
+        file: str,
+        selections: tuple[Selection, ...],
+        notes: tuple[str, ...] = (),
     ) -> None:
         """Store the user's turn and start a run. Raises `BusyError`, `StorageError`."""
         if self._claimed:
@@ -100,7 +107,12 @@ class Conversation:
         self._claimed = True
         try:
             turn = UserTurn(
-                id=uuid.uuid4().hex, text=text, file=file, selections=selections, at=time.time()
+                id=uuid.uuid4().hex,
+                text=text,
+                file=file,
+                selections=selections,
+                notes=notes,
+                at=time.time(),
             )
             await self._recorder.save(turn)
         except BaseException:

@@ -62,6 +62,8 @@ def user_text(turn: UserTurn) -> str:
     for item in turn.selections:
         place = f"{item.path}:{item.start_line}-{item.end_line}"
         parts.append(fence("selection", f"{place}\n{item.text}"))
+    if turn.notes:
+        parts.append(fence("editor", "\n".join(turn.notes)))
     return "\n".join((*parts, turn.text))
 
 

@@ -28,6 +28,7 @@ from .recorder import ChatRecorder
 from .requests import Place, Send, decode
 
 if TYPE_CHECKING:
+    from .recovery import Recovery
     from .services import Choices
 
 
@@ -44,12 +45,16 @@ class Chats:
     checker: Checker
     files: ProjectFiles
     docs: Docs
+    recovery: Recovery
     changed: Callable[[], None]
     _open: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
 
     @property
     def running(self) -> bool:
         return any(conversation.running for conversation in self._open.values())
+
+    def is_running(self, chat: str) -> bool:
+        return chat in self._open and self._open[chat].running
 
     async def open(self, params: Any) -> dict[str, Any]:
         """The latest chat of the project of `{dir, path}`, or a new one."""
@@ -69,6 +74,7 @@ class Chats:
         record, turns = await self.store.load(request.chat)
         conversation.refresh(turns)
         run = await self._run(record, conversation.ledger, request)
+        notes = await self.recovery.before_send(run.chat, run.target.bufnr)
         await conversation.send(
             request.text,
             run,
@@ -80,7 +86,9 @@ class Chats:
             ),
             file=run.relative(request.target.path) if request.target else "",
             selections=tuple(_selection(run, item) for item in request.selections),
+            notes=notes,
         )
+        await self.recovery.told(run.chat, notes)
         self.changed()
         self.editor.emit("TypstAIRunStarted", {"chat": run.chat, "run": run.id})
         return {"run": run.id}
@@ -148,6 +156,7 @@ class Chats:
         )
 
     def _ended(self, run: Run, status: RunStatus) -> None:
+        self.recovery.after_run(run, status)
         self.changed()
         data = {"chat": run.chat, "run": run.id, "status": status}
         self.editor.emit("TypstAIRunFinished", data)

@@ -16,11 +16,13 @@ from ..errors import SettingsError
 from ..settings import Settings
 from ..storage.chats import ChatStore
 from ..storage.database import Database
+from ..storage.recovery import RecoveryStore
 from ..typst.compiler import CompilerOptions, TypstCompiler
 from ..typst.project import DiskFiles
 from ..typst.reference import Reference
 from .chats import Chats
 from .models import Models
+from .recovery import Recovery
 
 Method = Callable[[dict[str, Any]], Awaitable[Any]]
 
@@ -43,10 +45,18 @@ class Services:
         self._choices = Choices(mode=settings.mode, approval=settings.approval)
         self._models = Models(settings)
         self._compiler = TypstCompiler(_compiler_options(settings))
+        store = ChatStore(database)
+        self._recovery = Recovery(
+            store=RecoveryStore(database),
+            chats=store,
+            editor=editor,
+            is_running=lambda chat: self._chats.is_running(chat),
+        )
         self._chats = Chats(
             settings=settings,
             editor=editor,
-            store=ChatStore(database),
+            store=store,
+            recovery=self._recovery,
             models=self._models,
             choices=self._choices,
             tools=_tools(settings),
@@ -56,7 +66,7 @@ class Services:
             changed=self._tell_status,
         )
         self.methods: dict[str, Method] = {
-            "chat.open": self._chats.open,
+            "chat.open": self._open_chat,
             "chat.new": self._chats.new,
             "chat.send": self._chats.send,
             "chat.stop": self._chats.stop,
@@ -66,6 +76,11 @@ class Services:
             "approval.choose": self._choose_approval,
             "approval.answer": self._answer_approval,
             "proposal.resolved": self._proposal_resolved,
+            "recovery.runs": self._recovery.runs,
+            "recovery.plan": self._recovery.plan,
+            "recovery.snapshots": self._recovery.snapshots,
+            "recovery.snapshot": self._recovery.snapshot,
+            "recovery.take_over": self._take_over,
         }
 
     @classmethod
@@ -80,11 +95,13 @@ class Services:
                 level="warn",
             )
         services._tell_status()
+        await services._recovery.take_over()
         return services
 
     async def close(self) -> None:
         """End all runs, child processes and connections; then close the store."""
         await self._chats.close()
+        await self._recovery.close()
         await asyncio.gather(self._compiler.close(), self._models.close())
         self._database.close()
 
@@ -118,6 +135,15 @@ class Services:
 
     async def _proposal_resolved(self, params: dict[str, Any]) -> None:
         await self._chats.decided(*self._editor.resolved(params))
+        self._recovery.take_over_soon()
+
+    async def _open_chat(self, params: dict[str, Any]) -> dict[str, Any]:
+        chat = await self._chats.open(params)
+        self._recovery.show_soon(chat["id"])
+        return chat
+
+    async def _take_over(self, params: dict[str, Any]) -> None:
+        await self._recovery.take_over()
 
 
 def _one_of(kind: Any, name: Any) -> Any:

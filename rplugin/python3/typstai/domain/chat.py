@@ -72,6 +72,8 @@ class UserTurn:
     file: str = ""
     """Path of the file it was sent from, relative to the project."""
     selections: tuple[Selection, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What happened in the editor since the last turn, for the model."""
     at: float = 0.0
     """Seconds since the epoch."""
 
@@ -130,7 +132,8 @@ def turn_from_dict(data: Mapping[str, Any]) -> Turn:
     match data.get("role"):
         case "user":
             chosen = tuple(_build(Selection, item) for item in data.get("selections", ()))
-            return replace(_build(UserTurn, data), selections=chosen)
+            notes = tuple(str(note) for note in data.get("notes", ()))
+            return replace(_build(UserTurn, data), selections=chosen, notes=notes)
         case "assistant":
             segments = tuple(segment_from_dict(item) for item in data.get("segments", ()))
             return replace(_build(AssistantTurn, data), segments=segments)

@@ -101,6 +101,14 @@ class NvimEditor:
         """Tell Lua what `status()` and the winbar show; does not wait."""
         self._bridge.send("status.update", state)
 
+    async def document(self, bufnr: int) -> str:
+        """What the buffer's document is known by in the journal. Code: `no_buffer`."""
+        return str(await self._bridge.call("journal.document_of", {"bufnr": bufnr}))
+
+    def receipts(self, chat: str, receipts: Mapping[str, Any]) -> None:
+        """Tell Lua which answers of a chat can be taken back; does not wait."""
+        self._bridge.send("recovery.take_receipts", {"chat": chat, "receipts": dict(receipts)})
+
     def resolved(self, params: Mapping[str, Any]) -> tuple[str, Sequence[Hunk]]:
         """Take Lua's `proposal.resolved` {id, hunks}: wake who waits for it, and decode it."""
         proposal, hunks = str(params["id"]), wire.hunks_from_wire(params["hunks"])

@@ -1,0 +1,227 @@
+"""Taking back what runs wrote, and putting back what was kept: the part that remembers.
+
+Whether the live text allows it is decided in Lua, where check and edit are one call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..agent.run import Run
+from ..agent.tools.edit import EDIT_TOOLS
+from ..domain import checkpoint
+from ..domain.chat import AssistantTurn, RunStatus, ToolUse, Turn
+from ..domain.checkpoint import Checkpoint, text_hash
+from ..domain.document import Snapshot
+from ..editor.nvim import NvimEditor
+from ..errors import StorageError, TypstAIError
+from ..log import logger
+from ..storage.chats import ChatStore
+from ..storage.recovery import RecoveryStore, SnapshotRecord
+
+_EDITING = frozenset(tool.name for tool in EDIT_TOOLS)
+
+
+class NothingToRevertError(TypstAIError):
+    """The run wrote nothing, or is not known here."""
+
+    code = "no_edits"
+
+
+class StillRunningError(TypstAIError):
+    """A run of the chat is active."""
+
+    code = "busy"
+
+
+@dataclass(slots=True, kw_only=True)
+class Recovery:
+    """Serves Lua's calls on runs and snapshots, and follows what runs do."""
+
+    store: RecoveryStore
+    chats: ChatStore
+    editor: NvimEditor
+    is_running: Callable[[str], bool]
+    """Whether a run of the chat is active."""
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    async def take_over(self) -> None:
+        """Take over what Neovim recorded, and show it. A failure is told, and the records stay."""
+        try:
+            for chat in await self.store.take_over():
+                await self._show_if_possible(chat)
+        except StorageError as error:
+            self.editor.notify(str(error), level="warn")
+
+    def take_over_soon(self) -> None:
+        """`take_over` without waiting."""
+        self._own(self.take_over())
+
+    def show_soon(self, chat: str) -> None:
+        """`show` without waiting."""
+        self._own(self._show_if_possible(chat))
+
+    async def runs(self, params: dict[str, Any]) -> list[dict[str, Any]]:
+        """The runs of `{chat?}` that wrote something, newest first."""
+        await self.store.take_over()
+        found = await self.store.checkpoints(params.get("chat"))
+        names = dict.fromkeys(item.run for item in reversed(found))
+        return [await self._run(name, [c for c in found if c.run == name]) for name in names]
+
+    async def plan(self, params: dict[str, Any]) -> dict[str, Any]:
+        """What reverting `{run}` (or the last one of `{chat}`) takes back, newest first."""
+        await self.store.take_over()
+        chat, run = await self._named(params)
+        if self.is_running(chat):
+            raise StillRunningError("The answer is still being written; stop it first.")
+        steps = checkpoint.cascade(run, await self.store.checkpoints(chat))
+        if not steps:
+            raise NothingToRevertError("This answer changed nothing that could be reverted.")
+        bodies = await self.store.bodies([step.run for step in steps])
+        return {
+            "run": run,
+            "chat": chat,
+            "steps": [await self._run(step.run, step.checkpoints, bodies=bodies) for step in steps],
+        }
+
+    async def snapshots(self, params: dict[str, Any]) -> list[dict[str, Any]]:
+        """The snapshots of `{document}`, newest first, each with its text."""
+        await self.store.take_over()
+        found = await self.store.snapshots(str(params["document"]))
+        return [await self._snapshot(item) for item in found]
+
+    async def snapshot(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The snapshot `{id}`, with its text."""
+        return await self._snapshot(await self.store.snapshot(int(params["id"])))
+
+    async def show(self, chat: str) -> None:
+        """Tell the screen which answers of a chat can be taken back."""
+        self.editor.receipts(chat, await self.receipts(chat))
+
+    async def receipts(self, chat: str) -> dict[str, dict[str, Any]]:
+        """By run: `state` of what it wrote, and the `snapshot` taken after it."""
+        found: dict[str, list[Checkpoint]] = {}
+        for item in await self.store.checkpoints(chat):
+            found.setdefault(item.run, []).append(item)
+        _, turns = await self.chats.load(chat)
+        lapsed = [turn.id for turn in turns if _edited(turn) and turn.id not in found]
+        receipts: dict[str, dict[str, Any]] = {
+            run: {"state": checkpoint.state(items)} for run, items in found.items()
+        }
+        receipts |= {run: {"state": "lapsed"} for run in lapsed}
+        for snapshot in await self.store.snapshots():
+            if snapshot.chat == chat and snapshot.kind == "automatic":
+                receipts.setdefault(snapshot.run, {})["snapshot"] = snapshot.id
+        return receipts
+
+    async def before_send(self, chat: str, bufnr: int | None) -> tuple[str, ...]:
+        """The chat goes on: what its model must be told, and no snapshot of a text that changed."""
+        await self.take_over()
+        if bufnr is not None:
+            document = await self.editor.document(bufnr)
+            live = _body(await self.editor.snapshot(bufnr))
+            await self.store.drop_diverged(chat, document, text_hash(live))
+            await self._show_if_possible(chat)
+        return await self.store.notes(chat)
+
+    async def told(self, chat: str, notes: tuple[str, ...]) -> None:
+        """The notes stand in a stored turn."""
+        if notes:
+            await self.store.told(chat, notes)
+
+    def after_run(self, run: Run, status: RunStatus) -> None:
+        """A run ended: keep the state in which it left the document."""
+        self._own(self._after_run(run, status))
+
+    async def close(self) -> None:
+        """Finish what was begun."""
+        await asyncio.gather(*self._tasks)
+
+    async def _after_run(self, run: Run, status: RunStatus) -> None:
+        await self.take_over()
+        try:
+            if status == "complete" and run.target.bufnr is not None:
+                document = await self.editor.document(run.target.bufnr)
+                live = _body(await self.editor.snapshot(run.target.bufnr))
+                await self.store.add_automatic(run.chat, run.id, document, live, time.time())
+            await self.show(run.chat)
+        except TypstAIError as error:
+            logger.warning("no snapshot after run %s: %s", run.id, error)
+
+    async def _show_if_possible(self, chat: str) -> None:
+        try:
+            await self.show(chat)
+        except StorageError as error:
+            logger.warning("the receipts of chat %s are not shown: %s", chat, error)
+
+    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _named(self, params: dict[str, Any]) -> tuple[str, str]:
+        """The chat and the run that are meant."""
+        run = str(params.get("run") or "")
+        if run:
+            return await self.store.chat_of(run), run
+        chat = str(params.get("chat") or "")
+        found = [item.run for item in await self.store.checkpoints(chat) if not item.reverted]
+        return chat, found[-1] if found else ""
+
+    async def _run(
+        self,
+        run: str,
+        items: Any,
+        *,
+        bodies: dict[tuple[str, str], bytes] | None = None,
+    ) -> dict[str, Any]:
+        chat = items[0].chat
+        return {
+            "run": run,
+            "chat": chat,
+            "question": await self.store.question(chat, run),
+            "state": checkpoint.state(items),
+            "documents": [_written(item, bodies or {}) for item in items],
+        }
+
+    async def _snapshot(self, item: SnapshotRecord) -> dict[str, Any]:
+        return {
+            "id": item.id,
+            "kind": item.kind,
+            "chat": item.chat,
+            "run": item.run,
+            "question": await self.store.question(item.chat, item.run),
+            "document": item.document,
+            "at": item.at,
+            "bytes": len(item.body),
+            "text": item.body,
+        }
+
+
+def _written(item: Checkpoint, bodies: dict[tuple[str, str], bytes]) -> dict[str, Any]:
+    return {
+        "document": item.document,
+        "before": item.before,
+        "left": list(item.left),
+        "others": list(item.others),
+        "interrupted": item.interrupted,
+        "kept": item.kept,
+        "reverted": item.reverted,
+        "text": bodies.get((item.run, item.document)),
+    }
+
+
+def _edited(turn: Turn) -> bool:
+    """Whether a turn says that something was applied."""
+    return isinstance(turn, AssistantTurn) and any(
+        isinstance(use, ToolUse) and use.state == "done" and use.name in _EDITING
+        for use in turn.segments
+    )
+
+
+def _body(snapshot: Snapshot) -> bytes:
+    return snapshot.text.encode("utf-8", "surrogateescape")

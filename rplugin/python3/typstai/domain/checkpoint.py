@@ -1,0 +1,130 @@
+"""What runs wrote into documents, as far as it can be taken back.
+
+Texts are known by their hashes. Whether a revert is possible is decided by the
+editor, which compares the live text with what is said here; nothing here reads
+a document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+SnapshotKind = Literal["automatic", "before_restore"]
+ReceiptState = Literal["available", "reverted", "lapsed"]
+"""`lapsed`: the run edited something, but the text before is not kept (any more)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much is kept, over all documents and chats; the oldest goes first."""
+
+    count: int
+    body_bytes: int
+
+
+CHECKPOINTS = Limits(count=5, body_bytes=4 * 1024 * 1024)
+SNAPSHOTS = Limits(count=6, body_bytes=4 * 1024 * 1024)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One write of a run into a document, as hashes of the whole text."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """The text of a document from before a run's first write, and what the run left."""
+
+    run: str
+    chat: str
+    document: str
+    before: str
+    """Hash of the text before."""
+    kept: bool
+    """Whether that text is still stored."""
+    reverted: bool
+    writes: tuple[Write, ...]
+    others: tuple[str, ...] = ()
+    """Hashes of what other chats left in the document."""
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Hashes of the texts that hold the run's writes and nothing else, in order."""
+        reached = {self.before}
+        left: list[str] = []
+        for write in self.writes:
+            if write.before in reached:
+                reached.add(write.after)
+                left.append(write.after)
+        return tuple(left)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether something else was written before the run's last write."""
+        return bool(self.writes) and self.writes[-1].after not in self.left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One run that is taken back, in all its documents."""
+
+    run: str
+    checkpoints: tuple[Checkpoint, ...]
+
+
+def cascade(run: str, checkpoints: Sequence[Checkpoint]) -> tuple[Step, ...]:
+    """What reverting `run` takes back, newest first, the run itself last.
+
+    `checkpoints` are all of one chat, in the order in which they were made. A run
+    that wrote nothing gives no steps.
+    """
+    order = list(dict.fromkeys(item.run for item in checkpoints))
+    if run not in order:
+        return ()
+    return tuple(
+        Step(run=name, checkpoints=tuple(item for item in checkpoints if item.run == name))
+        for name in reversed(order[order.index(run) :])
+    )
+
+
+def state(checkpoints: Iterable[Checkpoint]) -> ReceiptState:
+    """How the receipt of one run is shown."""
+    found = tuple(checkpoints)
+    if found and all(item.reverted for item in found):
+        return "reverted"
+    if found and all(item.kept for item in found):
+        return "available"
+    return "lapsed"
+
+
+def surplus(sizes: Sequence[int], limits: Limits) -> int:
+    """How many of the oldest must go; `sizes` in bytes, oldest first."""
+    left, total = len(sizes), sum(sizes)
+    gone = 0
+    while gone < len(sizes) and (left > limits.count or total > limits.body_bytes):
+        left, total = left - 1, total - sizes[gone]
+        gone += 1
+    return gone
+
+
+def text_hash(body: bytes) -> str:
+    """Fingerprint of a stored text, the same as `hash` in lua/typstai/journal.lua."""
+    lines = body.split(b"\n")
+    as_neovim_holds_them = b"\n".join(line.replace(b"\0", b"\n") for line in lines)
+    return hashlib.sha256(b"%d\n" % len(lines) + as_neovim_holds_them).hexdigest()
+
+
+def reverted_note(question: str) -> str:
+    """What the model is told of a revert."""
+    return f"The edits of your answer to {question} were reverted; read the document again."
+
+
+def restored_note(name: str) -> str:
+    """What the model is told of a restored snapshot."""
+    return f"The writer put {name} back to an earlier state; read the document again."
