@@ -15,7 +15,7 @@ from typstai.domain.proposal import Hunk, Proposal
 from typstai.editor.bridge import Bridge
 from typstai.editor.memory import MemoryEditor
 from typstai.editor.nvim import NvimEditor
-from typstai.editor.port import Editor
+from typstai.editor.port import ApprovalAnswer, ApprovalDecision, Editor
 
 Story = Callable[[], Awaitable[None]]
 
@@ -36,6 +36,12 @@ class Desk(Protocol):
     async def reject(
         self, proposal_id: str, hunk_id: str | None = None, reason: str = ""
     ) -> None: ...
+
+    async def asked(self) -> list[str]:
+        """Ids of the questions that wait for an answer."""
+        ...
+
+    async def answer(self, request_id: str, answer: ApprovalAnswer, reason: str = "") -> None: ...
 
 
 class MemoryDesk:
@@ -60,6 +66,12 @@ class MemoryDesk:
 
     async def reject(self, proposal_id: str, hunk_id: str | None = None, reason: str = "") -> None:
         self._memory.reject(proposal_id, hunk_id, reason)
+
+    async def asked(self) -> list[str]:
+        return list(self._memory.questions)
+
+    async def answer(self, request_id: str, answer: ApprovalAnswer, reason: str = "") -> None:
+        self._memory.answer(request_id, ApprovalDecision(answer=answer, reason=reason))
 
 
 class NvimDesk:
@@ -98,6 +110,12 @@ class NvimDesk:
     async def reject(self, proposal_id: str, hunk_id: str | None = None, reason: str = "") -> None:
         await self._lua(_REJECT, proposal_id, hunk_id, reason)
 
+    async def asked(self) -> list[str]:
+        return await self._lua("return vim.tbl_keys(_G.asked)")
+
+    async def answer(self, request_id: str, answer: ApprovalAnswer, reason: str = "") -> None:
+        self._adapter.answered({"id": request_id, "answer": answer, "reason": reason})
+
     async def _lua(self, source: str, *args: Any) -> Any:
         answer: asyncio.Future[Any] = self._bridge.loop.create_future()
         self._nvim.async_call(
@@ -109,8 +127,6 @@ class NvimDesk:
         match method, args:
             case "proposal.resolved", [params]:
                 self._adapter.resolved(params)
-            case "approval.answer", [params]:
-                self._adapter.answered(params)
             case _:
                 raise AssertionError((method, args))
 
@@ -134,6 +150,11 @@ def change(row0: int, old: Sequence[str], new: Sequence[str]) -> LineChange:
 
 _NOTIFY = """
 local channel = ...
+_G.asked = {}
+package.loaded["typstai.approvals"] = {
+  ask = function(request) _G.asked[request.id] = true end,
+  withdraw = function(args) _G.asked[args.id] = nil end,
+}
 require("typstai.rpc").call = function(method, params)
   vim.rpcnotify(channel, method, params)
 end

@@ -9,6 +9,7 @@ import pytest
 
 from desk import Desk, MemoryDesk, NvimDesk, change, proposal
 from typstai.domain.proposal import Hunk
+from typstai.editor.port import ApprovalDecision, ApprovalRequest
 from typstai.errors import EditorError
 
 
@@ -269,5 +270,39 @@ def test_a_file_that_is_not_there_cannot_be_opened(desk: Desk) -> None:
 def test_a_run_without_a_captured_place_has_none(desk: Desk) -> None:
     async def story() -> None:
         assert await desk.editor.place("r1", "selection") is None
+
+    desk.run(story)
+
+
+QUESTION = ApprovalRequest(
+    id="q1", chat="c1", run="r1", call="k1", tool="word_count", effect="Sends the text.",
+    destination="127.0.0.1:8931", arguments="{}",
+)  # fmt: skip
+
+
+async def until_asked(desk: Desk) -> None:
+    while not await desk.asked():
+        await asyncio.sleep(0)
+
+
+def test_a_question_waits_for_the_users_answer(desk: Desk) -> None:
+    async def story() -> None:
+        waiting = asyncio.ensure_future(desk.editor.approve(QUESTION))
+        await until_asked(desk)
+        assert await desk.asked() == ["q1"]
+        await desk.answer("q1", "deny", "not now")
+        assert await waiting == ApprovalDecision(answer="deny", reason="not now")
+
+    desk.run(story)
+
+
+def test_cancelling_a_question_takes_it_down(desk: Desk) -> None:
+    async def story() -> None:
+        waiting = asyncio.ensure_future(desk.editor.approve(QUESTION))
+        await until_asked(desk)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert await desk.asked() == []
 
     desk.run(story)

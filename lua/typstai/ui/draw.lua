@@ -187,7 +187,7 @@ function M.pending(bufnr, hunk, start, width)
   local canvas = {
     bufnr = bufnr,
     width = width,
-    glyphs = require("typstai.ui.review_glyphs").get(),
+    glyphs = require("typstai.ui.glyphs").get(),
     marks = {},
     below = {},
     above = {},
@@ -207,7 +207,7 @@ end
 ---@param start integer row
 ---@return integer[] marks
 function M.stale(bufnr, start)
-  local glyphs = require("typstai.ui.review_glyphs").get()
+  local glyphs = require("typstai.ui.glyphs").get()
   local row = math.min(start, api.nvim_buf_line_count(bufnr) - 1)
   local canvas = { bufnr = bufnr, marks = {} }
   sign(canvas, row, glyphs.stale, "TypstAIStale")

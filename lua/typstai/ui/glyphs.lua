@@ -16,6 +16,11 @@ local UNICODE = {
   rejected = "–",
   cancelled = "–",
   unknown = "�",
+  stale = "◇",
+  changed = "▎",
+  added_below = "▁",
+  added_above = "▔",
+  empty_line = "↵",
 }
 
 ---@type typstai.ui.Glyphs
@@ -33,6 +38,11 @@ local ASCII = {
   rejected = "-",
   cancelled = "-",
   unknown = "?",
+  stale = "!",
+  changed = "|",
+  added_below = "_",
+  added_above = "^",
+  empty_line = "~",
 }
 
 --- The set that the option `ui.ascii` asks for.

@@ -40,7 +40,7 @@ end
 -- From the longest to the shortest way to say it.
 local function pending_texts(hunk, glyphs)
   local dot = glyphs.separator
-  local head = glyphs.pending .. " " .. place_of(hunk)
+  local head = glyphs.waiting .. " " .. place_of(hunk)
   local decide = table.concat(keys({ { "accept", "accept" }, { "reject", "reject" } }), "  ")
   local bare = table.concat(keys({ { "accept", "" }, { "reject", "" } }), " ")
   local texts =
@@ -101,7 +101,7 @@ function M.show()
   if not hunk or vim.wo.diff then
     return
   end
-  local glyphs = require("typstai.ui.review_glyphs").get()
+  local glyphs = require("typstai.ui.glyphs").get()
   local is_stale = hunk.state == "stale"
   local texts = (is_stale and stale_texts or pending_texts)(hunk, glyphs)
   local win = api.nvim_get_current_win()

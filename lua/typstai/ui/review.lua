@@ -8,6 +8,8 @@ local DEFAULT_WIDTH = 80
 local MIN_WIDTH = 20
 -- A sign column that appears with the first sign takes these from the text.
 local SIGN_CELLS = 2
+-- Half a frame: a proposal of many hunks is drawn in several goes.
+local SLICE_NS = 8000000
 
 ---@class typstai.Drawn
 ---@field marks integer[]
@@ -111,23 +113,37 @@ local function show_hint(bufnr)
   end
 end
 
---- Redraws those of the hunks whose state or place changed.
----@param bufnr integer
----@param changed typstai.LiveHunk[]
-function M.update(bufnr, changed)
-  local review = reviews[bufnr]
-  if not review or review.paused or not api.nvim_buf_is_loaded(bufnr) then
+-- Draws from `first` on for as long as nobody feels it; the rest waits its turn.
+local function draw_some(review, bufnr, changed, first)
+  if reviews[bufnr] ~= review or review.paused or not api.nvim_buf_is_loaded(bufnr) then
     return
   end
-  local width = text_width(bufnr)
-  local above = review.above
-  for _, hunk in ipairs(changed) do
-    update_hunk(review, bufnr, hunk, width)
+  local started, width, above = vim.uv.hrtime(), text_width(bufnr), review.above
+  for i = first, #changed do
+    if vim.uv.hrtime() - started > SLICE_NS then
+      vim.schedule(function()
+        draw_some(review, bufnr, changed, i)
+      end)
+      break
+    end
+    if not changed[i].decided then
+      update_hunk(review, bufnr, changed[i], width)
+    end
   end
   if review.above > above then
     reveal_tops(bufnr, review.above)
   end
   show_hint(bufnr)
+end
+
+--- Redraws those of the hunks whose state or place changed.
+---@param bufnr integer
+---@param changed typstai.LiveHunk[]
+function M.update(bufnr, changed)
+  local review = reviews[bufnr]
+  if review then
+    draw_some(review, bufnr, changed, 1)
+  end
 end
 
 -- Coming back up to the first line shows what is above it; scrolling down past it is
