@@ -138,7 +138,7 @@ def read(pieces: Iterable[bytes], *, orderly: bool = True) -> Outcome:
     try:
         for piece in pieces:
             events.extend(reader.feed(piece))
-        events.extend(reader.end("" if orderly else "cut off"))
+        events.extend(reader.end(None if orderly else StreamError("cut off")))
     except StreamError as error:
         return Outcome(tuple(events), str(error))
     return Outcome(tuple(events), "")

@@ -31,7 +31,7 @@ def events(*payloads: Any, orderly: bool = True) -> list[StreamEvent]:
     for payload in payloads:
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         found.extend(answer.add(Event("", data)))
-    return [*found, *answer.end("" if orderly else "cut off")]
+    return [*found, *answer.end(None if orderly else StreamError("cut off"))]
 
 
 def done(*payloads: Any, orderly: bool = True) -> Done:

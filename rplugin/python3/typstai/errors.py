@@ -16,6 +16,11 @@ A message is one sentence for the person who must react; details go to the log.
 
 from __future__ import annotations
 
+from typing import Literal
+
+Remedy = Literal["none", "wait", "shorten"]
+"""What may help after a model failed: nothing we can do, a later try, a shorter request."""
+
 
 class TypstAIError(Exception):
     """Base of all errors raised on purpose; `str(error)` is fit to be shown."""
@@ -48,6 +53,14 @@ class ToolError(TypstAIError):
 class ModelError(TypstAIError):
     """A model endpoint failed; the message names the endpoint and the cure."""
 
+    def __init__(
+        self, message: str, *, remedy: Remedy = "none", retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.remedy: Remedy = remedy
+        self.retry_after = retry_after
+        """Seconds the server asked to wait, when it said."""
+
 
 class ConnectError(ModelError):
     """No connection: refused, name not found, TLS, proxy, or time-out."""
@@ -56,11 +69,16 @@ class ConnectError(ModelError):
 class StatusError(ModelError):
     """The endpoint answered with an HTTP status that is not a success."""
 
-    def __init__(self, status: int, message: str, *, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        remedy: Remedy = "none",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, remedy=remedy, retry_after=retry_after)
         self.status = status
-        self.retry_after = retry_after
-        """Seconds the server asked to wait, when it said."""
 
 
 class StreamError(ModelError):

@@ -28,6 +28,7 @@ from .chunks import (
     SurrogateJoiner,
     error_text,
     parse_chunk,
+    provider_error,
     stray_error,
     token_counts,
 )
@@ -97,18 +98,18 @@ class AnswerAssembler:
         """Deltas of an answer that came as one JSON document, not as a stream."""
         chunk = parse_chunk(data)
         if chunk is None or chunk.is_empty:
-            raise StreamError(stray_error(data) or "the answer is JSON, but not a chat completion")
+            raise stray_error(data) or StreamError("the answer is JSON, but not a chat completion")
         yield from self._chunk(chunk)
         self.done = True
 
-    def end(self, cut: str = "") -> Iterator[StreamEvent]:
+    def end(self, cut: StreamError | None = None) -> Iterator[StreamEvent]:
         """What remains, and `Done`; `StreamError` when the answer is not whole.
 
-        `cut`: why the body may have lost its end; "" when it ended as the protocol promised.
+        `cut`: why the body may have lost its end; None when it ended as the protocol promised.
         """
         yield from self._rest()
         if cut and not self.finished:
-            raise StreamError(cut)
+            raise cut
         if not self._seen_choice:
             raise StreamError("nothing came that is an answer; check base_url")
         finish = _FINISH.get(self._finish.lower(), "stop")
@@ -117,7 +118,7 @@ class AnswerAssembler:
 
     def _chunk(self, chunk: Chunk) -> Iterator[StreamEvent]:
         if chunk.error:
-            raise StreamError(error_text(chunk.error))
+            raise provider_error(chunk.error)
         self._tokens = token_counts(chunk.usage) or self._tokens
         for choice in chunk.choices or ():
             if not choice.index:
@@ -126,7 +127,7 @@ class AnswerAssembler:
     def _choice(self, choice: Choice) -> Iterator[StreamEvent]:
         self._seen_choice = True
         if choice.error or choice.finish_reason == "error":
-            raise StreamError(error_text(choice.error or "the provider reported an error"))
+            raise provider_error(choice.error or "the provider reported an error")
         piece = choice.delta or choice.message
         if piece is not None:
             yield from self._piece(piece)
@@ -163,11 +164,11 @@ class AnswerAssembler:
 
     def _check_stray(self, type_: str, data: bytes, chunk: Chunk | None) -> None:
         """An event that is no chunk: an error, a harmless extra, or damage."""
-        message = stray_error(data)
+        error = stray_error(data)
         if type_ == "error":
-            message = message or error_text(data.decode("utf-8", "replace"))
-        if message:
-            raise StreamError(message)
+            error = error or StreamError(error_text(data.decode("utf-8", "replace")))
+        if error:
+            raise error
         if chunk is None:
             self._note_damage()
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from ...domain.tool import ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture as it is sent: PNG, bounded by whoever made it."""
+
+    png: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
     text: str
+    images: tuple[Image, ...] = ()
+    """Only models that see get any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +88,17 @@ class Done:
     usage: Usage
 
 
-StreamEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCallStarted | Done
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What the user should know while nothing comes; "" when it no longer holds.
+
+    Only models that wait by themselves (`retry.Retrying`) send any.
+    """
+
+    text: str
+
+
+StreamEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCallStarted | Notice | Done
 
 
 class Model(Protocol):

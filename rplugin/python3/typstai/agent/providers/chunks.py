@@ -12,9 +12,14 @@ from typing import Any
 
 import msgspec
 
-from ...errors import StreamError
+from ...errors import Remedy, StreamError
 
 MAX_ERROR_CHARACTERS = 500
+BUSY_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
+"""What may be gone in a moment."""
+_BUSY_TYPES = frozenset({
+    "overloaded", "overloaded_error", "rate_limit_error", "rate_limit_exceeded"
+})  # fmt: skip
 _MAX_TOKENS = 2**53
 """Far beyond any real count, and still a number that Lua can hold."""
 
@@ -121,6 +126,23 @@ def error_text(value: Any, *, levels: int = 4) -> str:
             return one_line(as_json(value))
 
 
+def provider_error(value: Any) -> StreamError:
+    """The error that a value inside of a stream reports."""
+    return StreamError(error_text(value), remedy=_remedy(value))
+
+
+def _remedy(value: Any, *, levels: int = 4) -> Remedy:
+    match value:
+        case {"error": inner} if inner and levels:
+            return _remedy(inner, levels=levels - 1)
+        case {"code": int() as code} | {"status": int() as code} if code in BUSY_STATUSES:
+            return "wait"
+        case {"type": str() as kind} | {"code": str() as kind} if kind in _BUSY_TYPES:
+            return "wait"
+        case _:
+            return "none"
+
+
 def without_surrogates(text: str) -> str:
     """The text as UTF-8 can hold it, with `?` for each half of a surrogate pair."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
@@ -160,17 +182,17 @@ def _count(value: Any) -> int:
             return 0
 
 
-def stray_error(data: bytes) -> str:
-    """The message of a JSON object that is no chunk but an error; "" when it is neither."""
+def stray_error(data: bytes) -> StreamError | None:
+    """The error that a JSON object reports which is no chunk; None when it is none."""
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
-        return ""
+        return None
     match value:
         case {"object": "error"} | {"type": "error"} | {"message": str()} | {"detail": _}:
-            return error_text(value)
+            return provider_error(value)
         case _:
-            return ""
+            return None
 
 
 def body_message(body: bytes) -> str:

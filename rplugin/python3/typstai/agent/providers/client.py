@@ -60,7 +60,7 @@ class Reply:
         except (httpx.ReadTimeout, TimeoutError) as error:
             raise BrokenBody("the answer fell silent before its end") from error
         except (httpx.HTTPError, httpx.StreamError) as error:
-            raise BrokenBody(ENDED_EARLY) from error
+            raise BrokenBody(ENDED_EARLY, remedy="wait") from error
 
     async def read_all(self, limit: int) -> bytes:
         """The body, or as much of it as comes, up to the limit."""

@@ -9,10 +9,12 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from ...errors import SettingsError
 from .keys import KeySource
+from .presets import Quirks
 
 READ_SECONDS = 300.0
 """Longest silence in an answer: a local model reads a long prompt for minutes."""
 _PATH = "/chat/completions"
+_LIST_PATH = "/models"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -41,6 +43,7 @@ class Endpoint:
     """Seconds of silence before giving up."""
     allow_insecure_origin: str = ""
     """One exact `http://host:port` that may be reached without TLS."""
+    quirks: Quirks = Quirks()
     proxy: str = field(default="", repr=False)
     """URL of a proxy; the environment's when empty. May hold a password."""
 
@@ -58,9 +61,12 @@ class Endpoint:
     @property
     def url(self) -> str:
         """Where completions are asked for."""
-        parts = self._split()
-        path = parts.path.rstrip("/").removesuffix(_PATH) + _PATH
-        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+        return self._below(_PATH)
+
+    @property
+    def list_url(self) -> str:
+        """Where the models are listed, by the servers that do."""
+        return self._below(_LIST_PATH)
 
     @property
     def origin(self) -> str:
@@ -85,6 +91,11 @@ class Endpoint:
             return ipaddress.ip_address(host).is_loopback
         except ValueError:
             return False
+
+    def _below(self, path: str) -> str:
+        parts = self._split()
+        base = parts.path.rstrip("/").removesuffix(_PATH)
+        return urlunsplit((parts.scheme, parts.netloc, base + path, parts.query, ""))
 
     def _is_allowed(self) -> bool:
         return self.allow_insecure_origin.rstrip("/").removesuffix(":80") == self.origin

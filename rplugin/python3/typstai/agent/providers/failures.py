@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import socket
 import ssl
 import time
@@ -12,13 +13,19 @@ from http import HTTPStatus
 from typing import cast
 from urllib.parse import urlsplit
 
-from ...errors import ConnectError, StatusError, StreamError
+from ...errors import ConnectError, Remedy, StatusError, StreamError
+from .chunks import BUSY_STATUSES
 from .endpoint import Endpoint
 
 _OVERFLOW = (
     "context_length", "context length", "context window", "context size", "too many tokens",
-    "prompt is too long", "input is too long", "maximum number of tokens", "token count",
+    "context limit", "prompt is too long", "input is too long", "maximum number of tokens",
+    "token count", "maximum prompt length", "reduce the length", "request too large",
 )  # fmt: skip
+_NO_CREDIT = (
+    "exceeded your current quota", "insufficient_quota", "insufficient balance", "billing",
+)  # fmt: skip
+_WAIT_IN_WORDS = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?) ?(ms|s)\b", re.IGNORECASE)
 _FILTER = ("content_filter", "content filter", "content management policy", "safety system")
 _MIN_SECRET = 8
 """Shorter values are placeholders such as `none`, and may be words of an error."""
@@ -52,21 +59,25 @@ def not_connected(endpoint: Endpoint, error: BaseException, proxy: str) -> Conne
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return ConnectError(
             f"The host {endpoint.host} of model {endpoint.name} is not known;"
-            " check base_url and the network."
+            " check base_url and the network.",
+            remedy="wait",
         )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return ConnectError(
             f"Nothing listens at {endpoint.origin} (model {endpoint.name})."
-            " Start the server or change base_url."
+            " Start the server or change base_url.",
+            remedy="wait",
         )
-    return ConnectError(f"{label(endpoint)} cannot be reached; check the network.")
+    message = f"{label(endpoint)} cannot be reached; check the network."
+    return ConnectError(message, remedy="wait")
 
 
 def no_connection_in_time(endpoint: Endpoint, seconds: float) -> ConnectError:
     """No connection, or no end of the TLS handshake, within `seconds`."""
     return ConnectError(
         f"{label(endpoint)} accepted no connection within {seconds:g} s; check base_url and the"
-        " network."
+        " network.",
+        remedy="wait",
     )
 
 
@@ -82,7 +93,8 @@ def hung_up(endpoint: Endpoint) -> ConnectError:
     """The server closed the connection, or spoke no HTTP, before it answered."""
     return ConnectError(
         f"{label(endpoint)} closed the connection without an answer; check base_url and the"
-        " server's log."
+        " server's log.",
+        remedy="wait",
     )
 
 
@@ -124,9 +136,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 # --- an answer that is an error -----------------------------------------------------------------
 
 
-def broken(endpoint: Endpoint, reason: str) -> StreamError:
+def broken(endpoint: Endpoint, reason: str, remedy: Remedy = "none") -> StreamError:
     """The stream broke, or carried an error; `reason` is ours or the provider's."""
-    return StreamError(f"{label(endpoint)}: {_sentence(_explained(reason))}")
+    remedy = "shorten" if _mentions(reason, _OVERFLOW) else remedy
+    return StreamError(f"{label(endpoint)}: {_sentence(_explained(reason))}", remedy=remedy)
 
 
 def refused(
@@ -134,12 +147,14 @@ def refused(
 ) -> StatusError:
     """For a status that is not a success. `message` is the provider's own, on one line."""
     if 300 <= status < 400:
-        text = _redirect(endpoint, headers.get("location", ""))
-    else:
-        reason = message or _phrase(status) or "no reason given"
-        text = f"{_outcome(endpoint, status, message)} ({status}): {_sentence(reason)}"
-        text += _hint(endpoint, status)
-    return StatusError(status, text, retry_after=retry_after(headers))
+        return StatusError(status, _redirect(endpoint, headers.get("location", "")))
+    reason = message or _phrase(status) or "no reason given"
+    asked = retry_after(headers)
+    asked = asked if asked is not None else _asked_in_words(message)
+    remedy = _remedy(status, message, asked)
+    text = f"{_outcome(endpoint, status, message, remedy)} ({status}): {_sentence(reason)}"
+    text += _hint(endpoint, status, remedy)
+    return StatusError(status, text, remedy=remedy, retry_after=asked)
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -160,29 +175,52 @@ def _explained(reason: str) -> str:
     return reason
 
 
-def _outcome(endpoint: Endpoint, status: int, message: str) -> str:
+def _remedy(status: int, message: str, asked: float | None) -> Remedy:
+    if status in (400, 413, 422, 429) and _mentions(message, _OVERFLOW):
+        return "shorten"
+    if asked is None and _mentions(message, _NO_CREDIT):
+        return "none"
+    return "wait" if status in BUSY_STATUSES else "none"
+
+
+def _asked_in_words(message: str) -> float | None:
+    """Seconds to wait as some providers put it, in their message only."""
+    found = _WAIT_IN_WORDS.search(message)
+    if found is None:
+        return None
+    return float(found[1]) / (1000 if found[2].lower() == "ms" else 1)
+
+
+def _outcome(endpoint: Endpoint, status: int, message: str, remedy: Remedy) -> str:
     name = label(endpoint)
     if status in (401, 403):
         key = f"the key from {endpoint.key.describe()}" if endpoint.key else "a request without key"
         return f"{name} refused {key}"
-    if status in (400, 413, 422) and _mentions(message, _OVERFLOW):
+    if remedy == "shorten":
         return f"The conversation is too long for {name}"
     if status in (400, 422) and _mentions(message, _FILTER):
         return f"The content filter of {name} stopped the request"
     if status == 404:
         return f"{name} does not have the model {endpoint.model}, or not at this base_url"
+    if status == 429 and remedy == "none":
+        return f"The account behind {name} has no credit left"
     if status in (429, 529):
         return f"{name} has no capacity for this request now"
     return f"{name} failed" if status >= 500 else f"{name} refused the request"
 
 
-def _hint(endpoint: Endpoint, status: int) -> str:
+def _hint(endpoint: Endpoint, status: int, remedy: Remedy) -> str:
+    if remedy == "shorten":
+        return " Begin a new chat with :TypstAI new, or choose a model with a larger window."
     if status == 401 and endpoint.key is None:
         return " Set api_key."
     if status in (404, 405) and "/v1" not in endpoint.url:
         return " The base_url probably lacks /v1."
     if status == 404:
-        return " Check the model's name; a local one must be pulled or loaded first."
+        return (
+            " Check the model's name (:TypstAI model lists those there are); a local one must be"
+            " pulled or loaded first."
+        )
     return ""
 
 

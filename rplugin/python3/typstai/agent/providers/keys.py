@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import signal
 from dataclasses import dataclass
@@ -95,7 +96,38 @@ class CommandKey:
             await _end(process)
 
 
-KeySource: TypeAlias = EnvKey | FileKey | CommandKey
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyringKey:
+    """An entry of the system's keyring, through the optional package `keyring`."""
+
+    service: str
+    user: str
+
+    def describe(self) -> str:
+        return f"keyring entry {self.service}/{self.user}"
+
+    async def read(self) -> str:
+        return await asyncio.to_thread(self._read)
+
+    def _read(self) -> str:
+        try:
+            module = importlib.import_module("keyring")
+        except ImportError as error:
+            raise SettingsError(
+                f"The key from {self.describe()} needs the Python package keyring; install it into"
+                " the plugin's environment."
+            ) from error
+        try:
+            value = module.get_password(self.service, self.user)
+        except Exception as error:  # backends raise whatever their system raises
+            kind = type(error).__name__
+            raise SettingsError(f"The {self.describe()} cannot be read ({kind}).") from error
+        if not value:
+            raise SettingsError(f"The {self.describe()} does not exist; create it.")
+        return str(value)
+
+
+KeySource: TypeAlias = EnvKey | FileKey | CommandKey | KeyringKey
 
 
 class Key:

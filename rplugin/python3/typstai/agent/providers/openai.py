@@ -7,6 +7,7 @@ is one request; repeating a failed one is for whoever wraps this model.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -46,11 +47,12 @@ class OpenAIModel:
                 if reply.status != 200:
                     raise await self._refusal(reply, key)
                 reader = AnswerReader(input_bytes=len(body))
-                async with aclosing(_events(reply, reader)) as events:
+                async with aclosing(_events(reply, reader, self._endpoint.timeout)) as events:
                     async for event in events:
                         yield event
         except StreamError as error:
-            raise failures.broken(self._endpoint, self._safe(str(error), key)) from error
+            reason = self._safe(str(error), key)
+            raise failures.broken(self._endpoint, reason, error.remedy) from error
 
     def _headers(self, key: str) -> dict[str, str]:
         authorization = {"authorization": f"Bearer {key}"} if key else {}
@@ -69,19 +71,41 @@ class OpenAIModel:
         return failures.without_secrets(text, (key, *self._endpoint.headers.values()))
 
 
-async def _events(reply: Reply, reader: AnswerReader) -> AsyncGenerator[StreamEvent, None]:
+async def _events(
+    reply: Reply, reader: AnswerReader, seconds: float
+) -> AsyncGenerator[StreamEvent, None]:
     """All events of the body. What came before an error was yielded before it."""
-    cut = "" if reply.is_delimited else ENDED_EARLY
+    cut = None if reply.is_delimited else BrokenBody(ENDED_EARLY, remedy="wait")
+    patience = _Patience(seconds)
     try:
         while not reader.done:
-            data = await reply.read(within=FINISH_SECONDS if reader.finished else None)
+            data = await reply.read(within=FINISH_SECONDS if reader.finished else patience.left())
             if not data:
                 break
             for event in reader.feed(data):
                 yield event
+                patience.renew()
     except BrokenBody as error:
-        cut = str(error)
+        cut = error
     for event in reader.end(cut):
         if isinstance(event, Done):
             await reply.drain()
         yield event
+
+
+class _Patience:
+    """How long to wait for the next piece of the answer: what is no piece does not renew it.
+
+    Keep-alives and single bytes could otherwise hold a run open for ever.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._clock = asyncio.get_running_loop().time
+        self.renew()
+
+    def renew(self) -> None:
+        self._until = self._clock() + self._seconds
+
+    def left(self) -> float:
+        return max(0.0, self._until - self._clock())

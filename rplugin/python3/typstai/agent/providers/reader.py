@@ -43,7 +43,7 @@ class AnswerReader:
         if self._form == "stream":
             yield from self._decoded(self._decoder.feed(data))
 
-    def end(self, cut: str = "") -> Iterator[StreamEvent]:
+    def end(self, cut: StreamError | None = None) -> Iterator[StreamEvent]:
         """What remains, `Done` last. `cut`: why the body may have lost its end, if it may."""
         if self._form == "document":
             yield from self._answer.add_whole(bytes(self._held).strip(_BLANK))
