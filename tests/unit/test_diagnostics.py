@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compiled import Compiled
 from typstai.domain.diagnostic import Diagnostic
@@ -121,3 +123,15 @@ def test_a_file_that_cannot_be_read_still_gives_a_place() -> None:
 
 def test_empty_text_has_no_findings() -> None:
     assert parse_diagnostics("", source_of=lambda _: None) == ()
+
+
+LINES = st.sampled_from(
+    ["error: a", "warning: b", "help: while calling `f`", "  ┌─ main.typ:2:3", "  ┌─ x:999:999",
+     "  │", "2 │ é日\tb", "  │  ^^^", "  │ ╭──^", "3 │ │ x", "  │ ╰──^", "  = hint: c", "", "    d"]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=25).map("\n".join))
+def test_any_output_is_read_without_an_error(output: str) -> None:
+    for item in parse_diagnostics(output, source_of={"main.typ": "a\nb é日\tb\nc"}.get):
+        assert (item.row0, item.byte_col) >= (0, 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compiled import Compiled, apply
 from typstai.domain.diagnostic import Diagnostic, Fix
@@ -162,3 +164,31 @@ def test_a_swap_of_neighbours_is_one_error(left: str, right: str, errors: int) -
 def test_a_word_between_two_candidates_means_neither() -> None:
     assert nearest("headinx", ["heading", "headink"]) is None
     assert nearest("rest", ["rect", "text"]) is None
+
+
+MESSAGES = st.sampled_from(
+    ["unknown variable: strnog", "unexpected argument: siez", "unclosed delimiter",
+     "unclosed string", "unclosed raw text", "label `<a:b>` does not exist in the document",
+     "module `calc` does not contain `sine`", "type string has no method `repalce`",
+     "expected comma", "expected keyword `in`", "expected length, found integer",
+     "expected \"left\" or \"right\", found string", "unexpected closing bracket"]
+)  # fmt: skip
+SOURCES = st.lists(
+    st.sampled_from(
+        [*'#([{$*_"`)]}<>é日 \n', "strnog", "siez: 1", "let x = ", "\r\n", "of", "text"]
+    ),
+    max_size=25,
+).map("".join)
+
+
+@given(text=SOURCES, message=MESSAGES, row0=st.integers(0, 3), col=st.integers(0, 9))
+def test_any_error_anywhere_gives_a_fix_inside_the_text_or_none(
+    text: str, message: str, row0: int, col: int
+) -> None:
+    item = Diagnostic(
+        path="a.typ", severity="error", message=message,
+        row0=row0, byte_col=col, end_row0=row0, end_byte_col=col + 3,
+    )  # fmt: skip
+    fix = known_fix(text, item)
+    if fix is not None:
+        assert apply(text, fix) != text

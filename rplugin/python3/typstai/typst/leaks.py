@@ -14,7 +14,7 @@ from functools import cached_property
 from ..domain.diagnostic import Diagnostic, Fix
 from . import latex
 from .places import Places
-from .syntax import Node, Tree, parse
+from .syntax import Node, Tree, has_endless_line, parse
 
 _MARKUP_PARENTS = ("markup", "strong content", "emphasized content")
 _CLOSED = frozenset(
@@ -41,6 +41,8 @@ _Found = Iterator[_Leak]
 def find_leaks(text: str) -> tuple[Diagnostic, ...]:
     """Warnings, from the top, none inside another; `path` is left empty."""
     finders = [finder for hints, finder in _FINDERS if any(hint in text for hint in hints)]
+    if has_endless_line(text):
+        return ()
     source = _Source(text)
     found = [leak for finder in finders for leak in finder(source)]
     return tuple(_diagnostic(leak, source.places) for leak in _outermost(found))
@@ -101,7 +103,7 @@ _TABLE = re.compile(
 _COMMAND = re.compile(rf"\\(?:{'|'.join(sorted(latex.PROSE))})\*?(?=[\[{{])")
 _SYMBOL = re.compile(rf"\\(?<![\w:\\/]\\)({'|'.join(sorted(latex.IN_PROSE))})(?![A-Za-z{{])")
 _FORMULA = re.compile(r"\\(?<![\w\\]\\)(?:[dt]?frac|sqrt|binom)\{")
-_ENVIRONMENT = re.compile(r"(?s)\\begin\{([a-z]+\*?)\}(?:\[[^\]\n]*\])?(.*?)\\end\{\1\}")
+_ENVIRONMENT = re.compile(r"(?s)\\begin\{([a-z]+\*?)\}(?:\[[^\]\n]*\])?(.{,8000}?)\\end\{\1\}")
 _SCRIPT = re.compile(r"(?<![\w\\^_])(\d+|[A-Za-z])([\^_])\{([^{}\n]+)\}")
 _MATH = re.compile(r"\\[A-Za-z]{2}|[_^]\{")
 _HASHLESS = re.compile(

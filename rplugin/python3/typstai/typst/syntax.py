@@ -83,7 +83,7 @@ def parse(text: str) -> Tree | None:
 
 def is_too_deep(text: str) -> bool:
     """Whether brackets (in prose, strings and comments too) or a line are beyond bounds."""
-    if any(len(line) > MAX_LINE for line in text.split("\n")):
+    if has_endless_line(text):
         return True
     depth = 0
     for found in _BRACKET.finditer(text):
@@ -94,6 +94,11 @@ def is_too_deep(text: str) -> bool:
         else:
             depth = max(0, depth - 1)
     return False
+
+
+def has_endless_line(text: str) -> bool:
+    """Whether a line is longer than anybody writes; nothing is looked for in such a text."""
+    return len(text) > MAX_LINE and max(map(len, text.split("\n"))) > MAX_LINE
 
 
 def error_starts(text: str) -> list[int] | None:
