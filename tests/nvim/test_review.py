@@ -260,6 +260,45 @@ def test_a_change_is_drawn_in_a_hidden_buffer(editor: Editor, tmp_path: Path) ->
     assert drawn(editor) == []
 
 
+def test_many_hunks_are_all_drawn_and_all_taken_down(editor: Editor) -> None:
+    text = [f"line {number} of a long document" for number in range(20_000)]
+    fill(editor, text)
+    rows = range(0, 19_200, 150)
+    propose(editor, *[(row, [text[row]], [text[row].replace("long", "short")]) for row in rows])
+    count = (
+        "#vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()['typstai.review'], "
+        "0, -1, {}) == args[1]"
+    )
+    editor.wait_for(count, 4 * len(rows))
+    call(editor, "accept", "p1")
+    editor.wait_for(count, 0)
+    assert [row for row in rows if "short" not in editor.lines()[row]] == []
+
+
+def test_a_hunk_decided_before_it_was_drawn_leaves_no_trace(editor: Editor) -> None:
+    text = [f"line {number} of a long document" for number in range(20_000)]
+    fill(editor, text)
+    rows = range(0, 19_200, 150)
+    hunks = [
+        {"id": f"h{row}", "row0": row, "old": [text[row]], "new": ["x"] * 9, "reason": ""}
+        for row in rows
+    ]
+    left = editor.lua(
+        """
+        local proposals = require("typstai.proposals")
+        proposals.propose(...)
+        proposals.reject("p1")
+        local passed
+        vim.schedule(function() passed = true end)
+        vim.wait(1000, function() return passed end, 1)
+        local ns = vim.api.nvim_get_namespaces()["typstai.review"]
+        return #vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, {})
+        """,
+        {"id": "p1", "bufnr": 1, "chat": "c", "source": "s", "verdict": "", "hunks": hunks},
+    )
+    assert left == 0
+
+
 def test_the_keys_accept_and_reject_the_hunk_under_the_cursor(editor: Editor) -> None:
     fill(editor, ["one", "two", "three", "four"])
     propose(editor, (0, ["one"], ["1"]), (1, ["two"], ["2"]), (3, ["four"], ["4"]))

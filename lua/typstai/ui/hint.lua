@@ -85,6 +85,13 @@ local function fitting(texts, room)
   end
 end
 
+-- A line of its own, where the text line is full.
+local function show_below(bufnr, row, texts, group, win)
+  local info = vim.fn.getwininfo(win)[1]
+  local text = fitting(texts, info.width - info.textoff) or texts[#texts]
+  api.nvim_buf_set_extmark(bufnr, NS, row, 0, { virt_lines = { { { "  " .. text, group } } } })
+end
+
 --- Takes the hint of a buffer away.
 ---@param bufnr integer
 function M.clear(bufnr)
@@ -115,20 +122,8 @@ function M.show()
       priority = 200,
     })
   else
-    M.below(bufnr, row, texts, group, win)
+    show_below(bufnr, row, texts, group, win)
   end
-end
-
---- Shows the hint in a line of its own, where the text line is full.
----@param bufnr integer
----@param row integer
----@param texts string[] longest first
----@param group string
----@param win integer
-function M.below(bufnr, row, texts, group, win)
-  local info = vim.fn.getwininfo(win)[1]
-  local text = fitting(texts, info.width - info.textoff) or texts[#texts]
-  api.nvim_buf_set_extmark(bufnr, NS, row, 0, { virt_lines = { { { "  " .. text, group } } } })
 end
 
 return M

@@ -68,6 +68,46 @@ local function close_tab(left, proposed)
   end
 end
 
+-- Lends `q` to both buffers; when either window is gone, everything is put back.
+local function close_with(bufnr, proposed, left, origin)
+  local give_back
+  local function close()
+    give_back()
+    close_tab(left, proposed)
+    if api.nvim_win_is_valid(origin) then
+      api.nvim_set_current_win(origin)
+    end
+    require("typstai.ui.review").pause(bufnr, false)
+  end
+  local function quit()
+    api.nvim_buf_delete(proposed, { force = true })
+  end
+  local map = {
+    modes = { "n" },
+    lhs = "q",
+    rhs = quit,
+    opts = { desc = "typstai: close the side by side view" },
+  }
+  give_back = require("typstai.mapping").lend(bufnr, { map })
+  require("typstai.mapping").lend(proposed, { map })
+  api.nvim_create_autocmd("BufWipeout", {
+    buffer = proposed,
+    once = true,
+    desc = "typstai: close the side by side view",
+    callback = vim.schedule_wrap(close),
+  })
+  api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(left),
+    once = true,
+    desc = "typstai: close the side by side view",
+    callback = vim.schedule_wrap(function()
+      if api.nvim_buf_is_valid(proposed) then
+        quit()
+      end
+    end),
+  })
+end
+
 local function named(id)
   local hunks = require("typstai.hunks")
   if id then
@@ -95,53 +135,8 @@ function M.open(id)
   review.pause(bufnr, true)
   local proposed = scratch(proposal)
   local left = open_windows(bufnr, proposed)
-  M.close_with(bufnr, proposed, left, origin)
+  close_with(bufnr, proposed, left, origin)
   return true
-end
-
---- Lends `q` to both buffers, and closes everything when one of the windows is left for good.
----@param bufnr integer
----@param proposed integer
----@param left integer
----@param origin integer
-function M.close_with(bufnr, proposed, left, origin)
-  local give_back
-  local function close()
-    give_back()
-    close_tab(left, proposed)
-    if api.nvim_win_is_valid(origin) then
-      api.nvim_set_current_win(origin)
-    end
-    require("typstai.ui.review").pause(bufnr, false)
-  end
-  local function quit()
-    api.nvim_buf_delete(proposed, { force = true })
-  end
-  local map = {
-    modes = { "n" },
-    lhs = "q",
-    rhs = quit,
-    opts = { desc = "typstai: close the side by side view" },
-  }
-  local of_document = require("typstai.mapping").lend(bufnr, { map })
-  require("typstai.mapping").lend(proposed, { map })
-  give_back = of_document
-  api.nvim_create_autocmd("BufWipeout", {
-    buffer = proposed,
-    once = true,
-    desc = "typstai: close the side by side view",
-    callback = vim.schedule_wrap(close),
-  })
-  api.nvim_create_autocmd("WinClosed", {
-    pattern = tostring(left),
-    once = true,
-    desc = "typstai: close the side by side view",
-    callback = vim.schedule_wrap(function()
-      if api.nvim_buf_is_valid(proposed) then
-        quit()
-      end
-    end),
-  })
 end
 
 return M
