@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from editor import Editor
@@ -132,3 +133,41 @@ def answer(*segments: dict[str, Any], status: str = "complete", **fields: Any) -
 
 def tool(name: str, state: str, **fields: Any) -> dict[str, Any]:
     return {"kind": "tool", "id": "t1", "name": name, "arguments": "{}", "state": state, **fields}
+
+
+def random_event(chat: ChatScreen, rng: random.Random, counts: dict[str, int]) -> None:
+    """One event of a run; `counts` holds the segments and runs so far."""
+    choice = rng.randrange(6)
+    if choice < 3:
+        chat.append(rng.choice(["x", "\n", " y\n\nz", "é ", "`", "```\n"]), counts["segments"])
+    elif choice == 3:
+        counts["segments"] += 1
+        kind = rng.choice(["text", "reasoning"])
+        chat.segment(counts["segments"], kind=kind, text=rng.choice(["", "t"]), seconds=0.0)
+    elif choice == 4:
+        at = rng.randint(1, counts["segments"])
+        chat.segment(at, **tool("read", rng.choice(["running", "done"]), label=str(at)))
+    else:
+        chat.finish(seconds=1.0)
+        counts["run"] += 1
+        counts["segments"] = 1
+        chat.event(kind="turn", turn=question("q", id=f"q{counts['run']}"))
+
+
+def rendered_again(editor: Editor) -> list[str]:
+    """The transcript as the view model renders it from nothing."""
+    return editor.lua(
+        """
+        local chat, turn = ...
+        local seen
+        local Transcript = require("typstai.ui.transcript")
+        local redraw = Transcript.redraw
+        Transcript.redraw = function(self) seen = self return redraw(self) end
+        require("typstai.rpc").dispatch("chat.event", { chat = chat, event = { kind = "turn",
+          turn = turn } })
+        Transcript.redraw = redraw
+        return (seen:render_all())
+        """,
+        CHAT,
+        question(),
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chat_screen import RUN, ChatScreen, answer, question, tool
+from chat_screen import ChatScreen, answer, question, random_event, rendered_again, tool
 from editor import Editor
 
 
@@ -286,43 +286,6 @@ def test_two_windows_on_a_chat_each_keep_their_place(stream: ChatScreen, editor:
 _KEYS = ("a", "ü", "日", " ", "<CR>", "<BS>", "<Left>", "<C-w>", "<Home>", "<End>", "<Del>", ".")
 
 
-def _random_event(chat: ChatScreen, rng: random.Random, counts: dict[str, int]) -> None:
-    choice = rng.randrange(6)
-    if choice < 3:
-        chat.append(rng.choice(["x", "\n", " y\n\nz", "é ", "`", "```\n"]), counts["segments"])
-    elif choice == 3:
-        counts["segments"] += 1
-        kind = rng.choice(["text", "reasoning"])
-        chat.segment(counts["segments"], kind=kind, text=rng.choice(["", "t"]), seconds=0.0)
-    elif choice == 4:
-        at = rng.randint(1, counts["segments"])
-        chat.segment(at, **tool("read", rng.choice(["running", "done"]), label=str(at)))
-    else:
-        chat.finish(seconds=1.0)
-        counts["run"] += 1
-        counts["segments"] = 1
-        chat.event(kind="turn", turn=question("q", id=f"q{counts['run']}"))
-
-
-def _rendered_again(editor: Editor, chat: ChatScreen) -> list[str]:
-    """The transcript as the view model renders it from nothing."""
-    return editor.lua(
-        """
-        local chat, turn = ...
-        local seen
-        local Transcript = require("typstai.ui.transcript")
-        local redraw = Transcript.redraw
-        Transcript.redraw = function(self) seen = self return redraw(self) end
-        require("typstai.rpc").dispatch("chat.event", { chat = chat, event = { kind = "turn",
-          turn = turn } })
-        Transcript.redraw = redraw
-        return (seen:render_all())
-        """,
-        "c1",
-        question(),
-    )
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_random_typing_amid_random_events_is_exact(
     chat: ChatScreen, editor: Editor, seed: int
@@ -343,20 +306,50 @@ def test_random_typing_amid_random_events_is_exact(
     editor.feed("i")
     for _ in range(60):
         if rng.random() < 0.5:
-            _random_event(chat, rng, counts)
+            random_event(chat, rng, counts)
         key = rng.choice(_KEYS)
         if not (key in ("<BS>", "<C-w>", "<Left>") and _at_start(chat, editor)):
             typed.append(key)
             editor.feed(key)
     editor.feed("<Esc>")
     prompt = chat.prompt()
-    assert chat.transcript() == _rendered_again(editor, chat)
+    assert chat.transcript() == rendered_again(editor)
     assert chat.prompt() == prompt
     editor.lua("vim.api.nvim_win_set_buf(0, ...)", twin)
     editor.feed("".join(typed) + "<Esc>")
-    assert "\n".join(editor.lines()) == prompt, (seed, RUN)
+    assert "\n".join(editor.lines()) == prompt
 
 
 def _at_start(chat: ChatScreen, editor: Editor) -> bool:
     row, column = editor.nvim.api.win_get_cursor(0)
     return row - 1 == chat.border0() and column == 0
+
+
+_COMMANDS = (
+    "ggdG", ":%d<CR>", "dd", "dk", "J", ":normal ggJ<CR>", "ihello<Esc>", "ofoo<CR>bar<Esc>", "p",
+    "P", "yy", "yG", "yyp", "u", "<C-r>", "xp", "D", "C!<Esc>", "vGd", "ggVGd", "gg", "G", "kkk",
+    ":%s/o/0/g<CR>", "I<BS><BS>z<Esc>", "cc<Esc>", "~", "guu", ">>", "<Tab>", ":m 0<CR>",
+    ":g/e/d<CR>", "]]", "[[", "i<C-w><C-u>q<Esc>", "ip<C-n><C-n><C-y><Esc>", "V", "d2w",
+    "<C-v>jd", "R12<Esc>", "dap", "cipnew<Esc>", "gqG", "=G", "gvd", ".", "3dd", "2J", ":edit<CR>",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_commands_amid_random_events_never_break_the_transcript(
+    chat: ChatScreen, editor: Editor, seed: int
+) -> None:
+    rng = random.Random(seed)
+    chat.open()
+    chat.start()
+    chat.segment(1, kind="text", text="begin")
+    counts = {"segments": 1, "run": 1}
+    for _ in range(50):
+        if rng.random() < 0.5:
+            random_event(chat, rng, counts)
+        editor.feed(rng.choice(_COMMANDS))
+    editor.feed("<Esc><Esc>")
+    editor.feed("ilast words")
+    transcript, prompt = chat.transcript(), chat.prompt()
+    assert transcript == rendered_again(editor)
+    assert chat.prompt() == prompt and "last words" in prompt
+    assert "stack traceback" not in editor.messages()

@@ -14,6 +14,8 @@ local WORDS = {
   diff = "side by side",
   open = "go there",
   unfold = "details",
+  revert = "revert",
+  snapshot = "snapshot",
 }
 
 local function is_pending(id)
@@ -87,6 +89,23 @@ local function answers(id)
   return { once = answer("once"), run = answer("run"), deny = deny }
 end
 
+-- At the last line of an answer.
+local function of_answer(turn)
+  local receipt = require("typstai.recovery").receipt(turn.id)
+  local found = {}
+  if receipt.state == "available" or receipt.state == "reverted" then
+    found.revert = function()
+      require("typstai.ui.revert").ask(turn.id)
+    end
+  end
+  if receipt.snapshot then
+    found.snapshot = function()
+      require("typstai.ui.snapshots").open(receipt.snapshot)
+    end
+  end
+  return found
+end
+
 --- The actions at a block, by name. `open` is what <CR> does.
 ---@param view typstai.ui.View
 ---@param block typstai.ui.Block
@@ -99,7 +118,9 @@ function M.at(view, block)
     end
     found.open = found.unfold
   end
-  if block.kind ~= "tool" then
+  if block.kind == "tail" then
+    return of_answer(block.turn.data)
+  elseif block.kind ~= "tool" then
     return found
   end
   if M.pending_diff(block.segment) then
@@ -133,7 +154,7 @@ function M.hints(view, block)
     table.insert(hints, keys.send and keys.send .. " " .. WORDS.open or nil)
     add(hints, available, DECISIONS, keys)
   else
-    add(hints, available, { "unfold" }, keys)
+    add(hints, available, { "unfold", "revert", "snapshot" }, keys)
   end
   return hints
 end

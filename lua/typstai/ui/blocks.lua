@@ -141,7 +141,8 @@ local RENDER = {
     return render.tool(block.segment, context, style.glyphs)
   end,
   tail = function(block, style)
-    return render.tail(block.turn.data, style.glyphs)
+    local receipt = require("typstai.recovery").receipt(block.turn.data.id)
+    return render.tail(block.turn.data, style.glyphs, receipt)
   end,
 }
 

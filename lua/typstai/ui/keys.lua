@@ -14,6 +14,8 @@ local ACTIONS = {
   "once",
   "run",
   "deny",
+  "revert",
+  "snapshot",
 }
 local UNDO = { u = "undo", ["<C-r>"] = "redo" }
 

@@ -9,6 +9,7 @@ local PAUSE_MS = 5
 local PIECE_LINES = 60
 
 ---@class typstai.ui.Painter
+---@field private surface typstai.ui.Surface
 ---@field private bufnr integer
 ---@field private rows fun(block: typstai.ui.Block): integer, integer
 ---@field private queue typstai.ui.Block[]
@@ -16,11 +17,17 @@ local PIECE_LINES = 60
 local Painter = {}
 Painter.__index = Painter
 
----@param bufnr integer
+---@param surface typstai.ui.Surface
 ---@param rows fun(block: typstai.ui.Block): integer, integer first row, row after the last
 ---@return typstai.ui.Painter
-function Painter.new(bufnr, rows)
-  return setmetatable({ bufnr = bufnr, rows = rows, queue = {}, waiting = false }, Painter)
+function Painter.new(surface, rows)
+  return setmetatable({
+    surface = surface,
+    bufnr = surface.bufnr,
+    rows = rows,
+    queue = {},
+    waiting = false,
+  }, Painter)
 end
 
 --- Forgets all highlights and all work.
@@ -62,7 +69,8 @@ function Painter:later()
   self.waiting = true
   vim.defer_fn(function()
     self.waiting = false
-    if vim.api.nvim_buf_is_loaded(self.bufnr) then
+    -- What is damaged will be repaired, and painted from the start.
+    if vim.api.nvim_buf_is_loaded(self.bufnr) and not self.surface.damaged then
       self:work()
     end
   end, PAUSE_MS)

@@ -231,13 +231,25 @@ local function ending(turn, glyphs)
   return joined(glyphs, { Page.clean(turn.status), reason, took, spent }), "TypstAIDim"
 end
 
---- The last lines of an assistant's turn: how it ended, and a blank.
+local RECEIPTS = { available = "Revert", reverted = "reverted", lapsed = "revert unavailable" }
+
+-- What can be done with a finished answer.
+local function offers(turn, glyphs, receipt)
+  if turn.status == "running" then
+    return { "" }
+  end
+  local snapshot = receipt.snapshot and "Snapshot" or ""
+  return after(glyphs, { RECEIPTS[receipt.state] or "", snapshot })
+end
+
+--- The last lines of an assistant's turn: how it ended, what can be done with it, a blank.
 ---@param turn typstai.Turn
 ---@param glyphs typstai.ui.Glyphs
+---@param receipt typstai.Receipt
 ---@return typstai.ui.Rendered
-function M.tail(turn, glyphs)
+function M.tail(turn, glyphs, receipt)
   local out = Page.new()
-  out:add({ { ending(turn, glyphs) } })
+  out:add({ { ending(turn, glyphs) }, offers(turn, glyphs, receipt) })
   out:add({ { "" } })
   return out:result()
 end

@@ -80,9 +80,12 @@ function Surface:watch()
     on_lines = function(_, _, _, first0, last0, new_last0)
       self:changed(first0, last0, new_last0)
     end,
-    on_detach = vim.schedule_wrap(function()
-      self:detached()
-    end),
+    on_detach = function()
+      self.damaged = true
+      vim.schedule(function()
+        self:detached()
+      end)
+    end,
   })
 end
 

@@ -19,7 +19,7 @@ Transcript.__index = Transcript
 function Transcript.new(surface, style)
   local self = setmetatable({ surface = surface, style = style }, Transcript)
   self.placement = require("typstai.ui.placement").new(surface.bufnr)
-  self.painter = require("typstai.ui.painter").new(surface.bufnr, function(block)
+  self.painter = require("typstai.ui.painter").new(surface, function(block)
     return self.placement:row_of(block), self:row_after(block)
   end)
   self:load({})
@@ -192,6 +192,12 @@ function Transcript:finish(view, event)
   self:wake_texts(view)
 end
 
+--- What can be done with an answer has changed.
+---@private
+function Transcript:receipt(view)
+  self:refresh(view.blocks[#view.blocks])
+end
+
 local function keep_unfolded(old, new)
   for position, block in ipairs(new.blocks) do
     local before = old.blocks[position]
@@ -231,6 +237,8 @@ function Transcript:redraw()
   self:decorate_all(placed)
 end
 
+local EVENTS_OF_ANSWER = { append = true, segment = true, finish = true, receipt = true }
+
 --- Takes in one event of the chat.
 ---@param event typstai.ChatEvent
 function Transcript:event(event)
@@ -239,7 +247,7 @@ function Transcript:event(event)
     return
   end
   local view = self.by_id["assistant:" .. (event.id or "")]
-  if view and (event.kind == "append" or event.kind == "segment" or event.kind == "finish") then
+  if view and EVENTS_OF_ANSWER[event.kind] then
     self[event.kind](self, view, event)
   end
 end
