@@ -14,7 +14,7 @@ from .sources import Sources
 MAX_FIXED = 50
 """Findings that are looked at for a cure; nobody goes through more at a time."""
 
-_DOWNLOAD = re.compile(r"packages\.typst\.org/([\w-]+)/([\w-]+)-(\d+\.\d+\.\d+)\.tar")
+_DOWNLOAD = re.compile(r"download package \(\S+/([\w-]+)/([\w-]+)-(\d+\.\d+\.\d+)\.tar")
 _NOT_FOUND = re.compile(r"package not found \(searched for (@[^)]+)\)")
 
 
@@ -30,9 +30,10 @@ def missing_package(item: Diagnostic) -> str:
 def complete(
     compiled: Sequence[Diagnostic], sources: Sources, edited: Collection[str]
 ) -> tuple[Diagnostic, ...]:
-    """The compiler's findings with cures, and leaks in the `edited` files."""
+    """The findings with cures, and leaks in the `edited` files and those that have findings."""
     fixed = [_with_fix(item, sources) for item in compiled[:MAX_FIXED]]
-    leaks = [leak for path in sorted(edited) for leak in _leaks(path, sources)]
+    searched = {*edited, *(item.path for item in fixed)}
+    leaks = [leak for path in sorted(searched) for leak in _leaks(path, sources)]
     return merge([*fixed, *compiled[MAX_FIXED:]], leaks)
 
 
