@@ -4,6 +4,7 @@ local M = {}
 local TICK_MS = 1
 -- What happens just after the end of a run (last drawing, parsing) still belongs to it.
 local AFTERMATH_MS = 100
+local OPEN_MS = 10000
 
 local timer = assert(vim.uv.new_timer())
 local last_ns, longest_ns = 0, 0
@@ -18,10 +19,15 @@ local plugins = {
         models = { { name = "bench", base_url = address .. "/v1", model = model } },
         default_model = "bench",
       })
-      require("typstai").chat.open()
+      local chat = require("typstai").chat
+      chat.open()
+      assert(vim.wait(OPEN_MS, function()
+        return #chat.lines() > 0
+      end))
     end,
     send = function(text)
-      require("typstai").send(text)
+      local _, err = require("typstai").send(text)
+      assert(not err, err and err.message)
     end,
   },
   codecompanion = {
@@ -88,15 +94,14 @@ function M.result()
   return finished and { stall_ms = longest_ns / 1e6, keys_ns = keys_ns } or nil
 end
 
---- Milliseconds to close the chat of `typstai` and to open it again, drawn.
-function M.reopen_ms()
-  local chat = require("typstai").chat
-  chat.close()
-  vim.cmd.redraw()
-  local start_ns = vim.uv.hrtime()
-  chat.open()
-  vim.cmd.redraw()
-  return (vim.uv.hrtime() - start_ns) / 1e6
+--- Starts the host of `typstai` without opening a chat.
+function M.start_host()
+  require("typstai").stop()
+end
+
+--- Opens the project's chat of `typstai`.
+function M.open_chat()
+  require("typstai").chat.open()
 end
 
 _G.bench = M

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from .server import began_ns, marker, prompt
 _DRIVER = Path(__file__).with_name("driver.lua")
 RUN_SECONDS = 30.0
 _KEY = "\x1b[15~"  # <F5>
-_KEY_EVERY_NS = 10_000_000
+_KEY_EVERY_SECONDS = 0.01
 
 _MOVES = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 """Neovim puts the cursor right behind letters whose width terminals may disagree about."""
@@ -39,14 +40,23 @@ class Run:
 
 
 class _Watcher(PseudoTerminal):
-    """Notes when a text first appears in what is written to the terminal."""
+    """Notes when a text first appears in what is written to the terminal.
+
+    A thread reads all the time, also while an RPC call blocks: a terminal that nobody reads stops
+    Neovim's drawing.
+    """
 
     seen_ns = 0
     _wanted = b""
     _tail = b""
 
     def watch(self, text: str) -> None:
+        self._seen = threading.Event()
         self._wanted, self.seen_ns, self._tail = text.encode(), 0, b""
+
+    def wait_seen(self, seconds: float) -> bool:
+        """Whether the text appeared in that time."""
+        return self._seen.wait(seconds)
 
     def receive(self, data: bytes) -> None:
         if self.seen_ns or not self._wanted:
@@ -54,7 +64,24 @@ class _Watcher(PseudoTerminal):
         drawn = self._tail + data
         if self._wanted in _MOVES.sub(b"", drawn):
             self.seen_ns = time.monotonic_ns()
+            self._seen.set()
         self._tail = drawn[-_TAIL_BYTES:]
+
+    @contextmanager
+    def being_read(self) -> Generator[None]:
+        stop = threading.Event()
+
+        def pump() -> None:
+            while not stop.is_set():
+                self.read(0.02)
+
+        reader = threading.Thread(target=pump)
+        reader.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            reader.join()
 
 
 class Measured:
@@ -81,34 +108,50 @@ class Measured:
             key_ms=max((handled - typed for typed, handled in keys), default=0) / 1e6,
         )
 
+    def open_ms(self, number: int) -> float:
+        """Open the chat of an earlier session; until the marker of that answer is on the screen."""
+        self._editor.lua("bench.start_host()")
+        self._terminal.watch(marker(number))
+        began_ns = time.monotonic_ns()
+        self._editor.lua("bench.open_chat()")
+        assert self._terminal.wait_seen(RUN_SECONDS), "the chat was not restored"
+        return (self._terminal.seen_ns - began_ns) / 1e6
+
     def _until_seen(self, typing: bool) -> list[int]:
-        """Read the terminal until the marker is drawn; when each key was typed meanwhile."""
+        """Wait until the marker is drawn; when each key was typed meanwhile."""
         typed_ns: list[int] = []
         deadline = time.monotonic() + RUN_SECONDS
-        while not self._terminal.seen_ns:
+        while not self._terminal.wait_seen(_KEY_EVERY_SECONDS):
             assert time.monotonic() < deadline, f"no marker in {RUN_SECONDS} s"
-            now_ns = time.monotonic_ns()
-            if typing and (not typed_ns or now_ns - typed_ns[-1] > _KEY_EVERY_NS):
-                typed_ns.append(now_ns)
+            if typing:
+                typed_ns.append(time.monotonic_ns())
                 self._terminal.send(_KEY)
-            self._terminal.read(_KEY_EVERY_NS / 1e9)
         return typed_ns
 
-    def reopen_ms(self) -> float:
-        return self._editor.lua("return bench.reopen_ms()")
-
     def _result(self) -> Any:
-        """What the driver measured, once the run is over; the terminal is read meanwhile."""
-        while (result := self._editor.lua("return bench.result()")) is None:
-            self._terminal.read(0.05)
-        return result
+        """What the driver measured, once the run is over."""
+        self._editor.wait_for("bench.result()")
+        return self._editor.lua("return bench.result()")
 
 
 @contextmanager
 def measuring(
     binary: str, plugin: str, address: str, model: str, folders: Sequence[Path] = ()
 ) -> Generator[Measured]:
-    """A fresh Neovim of 120 × 40 with the plugin's chat open."""
+    """A fresh Neovim of 120 × 40 with the plugin's chat open and nothing stored."""
+    with (
+        tempfile.TemporaryDirectory(prefix="typstai-bench-") as home,
+        session(binary, Path(home), folders) as (terminal, editor),
+    ):
+        editor.lua("bench.setup(...)", plugin, address, model)
+        yield Measured(terminal, editor, address)
+
+
+@contextmanager
+def session(
+    binary: str, home: Path, folders: Sequence[Path] = ()
+) -> Generator[tuple[_Watcher, Editor]]:
+    """A Neovim whose project, configuration and data are in `home`."""
     with tempfile.TemporaryDirectory(prefix="typstai-bench-") as folder:
         socket = str(Path(folder) / "nvim.sock")
         paths = ",".join(str(path) for path in (ROOT, *folders))
@@ -119,12 +162,13 @@ def measuring(
             "-c", "set termguicolors", "-c", f"luafile {_DRIVER}",
         ]  # fmt: skip
         names = ("CONFIG", "DATA", "STATE", "CACHE")
-        xdg = {f"XDG_{name}_HOME": f"{folder}/{name.lower()}" for name in names}
-        with _Watcher(argv, columns=120, lines=40, cwd=Path(folder), environment=xdg) as terminal:
+        xdg = {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in names}
+        with (
+            _Watcher(argv, columns=120, lines=40, cwd=home, environment=xdg) as terminal,
+            terminal.being_read(),
+        ):
             nvim = _attach(terminal.process, socket)
             try:
-                editor = Editor(nvim, terminal.process)
-                editor.lua("bench.setup(...)", plugin, address, model)
-                yield Measured(terminal, editor, address)
+                yield terminal, Editor(nvim, terminal.process)
             finally:
                 _close(nvim)
