@@ -25,6 +25,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "typst": frozenset({"typst", "domain"}),
     "storage": frozenset({"storage", "domain"}),
     "integrations": frozenset({"integrations", "domain"}),
+    "local": frozenset({"local"}),
     "editor": frozenset({"editor", "domain"}),
     "editor.port": frozenset({"domain"}),
     "domain": frozenset({"domain"}),

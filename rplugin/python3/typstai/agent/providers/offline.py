@@ -2,7 +2,8 @@
 
 It reads what the tools answered, exactly as any model would, and chooses the
 next call by rule: read the diagnostics, apply the fixes they carry, file by
-file, and report. It says that it is rule-based and invents no prose.
+file, and report. It says that it is rule-based and invents no prose: what is not
+about errors it hands to another model, where there is one.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import json
 import re
 import uuid
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...domain.tool import ToolCall
+from ...errors import ModelError
 from .base import (
     AssistantMessage,
     Done,
     Message,
+    Model,
     ModelRequest,
     StreamEvent,
     TextDelta,
@@ -33,6 +37,9 @@ MAX_DIAGNOSES = 24
 _ASKS_FOR_FIXES = re.compile(
     r"fix|repair|correct|error|mistake|wrong|compile|fehler|behebe|korrig|reparier", re.IGNORECASE
 )
+_ASKS_FOR_A_CHECK = re.compile(
+    r"check|issue|problem|warning|diagnos|prüf|warnung|meldung", re.IGNORECASE
+)
 _INTRO = (
     "I am the built-in offline model: rule-based, without a language model. I read the compiler's "
     "messages and propose the fixes that are known for them.\n"
@@ -40,6 +47,10 @@ _INTRO = (
 _NO_PROSE = (
     "I can only check the document and fix errors that have a known fix. For anything else choose "
     "a language model, see `:help typstai-models`."
+)
+_HANDED_OVER = (
+    "The small model on this machine answers. It sees your message and nothing else, and it is "
+    "often wrong.\n\n"
 )
 
 _Fix = dict[str, Any]
@@ -63,16 +74,52 @@ class _Progress:
 
 
 class OfflineModel:
-    """Implements `base.Model`."""
+    """Implements `base.Model`. `prose`: who answers what is not about errors."""
 
     name = NAME
 
+    def __init__(self, prose: Model | None = None) -> None:
+        self._prose = prose
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
-        """Decide the next step from the messages alone; never waits, never fails."""
+        """Decide the next step from the messages alone, or hand the request on.
+
+        Raises `ModelError` for a request without tools that nobody can answer.
+        """
         progress = _read(request.messages)
         offered = {tool.name for tool in request.tools}
-        for event in _decide(progress, offered):
-            yield event
+        if _is_about_errors(progress, offered) or (offered and self._prose is None):
+            for event in _decide(progress, offered):
+                yield event
+            return
+        if self._prose is None:
+            raise ModelError(_NO_PROSE)
+        if offered:
+            yield TextDelta(text=_HANDED_OVER)
+        handed = replace(request, messages=tuple(_without_notes(request.messages)))
+        async with aclosing(self._prose.stream(handed)) as events:
+            async for event in events:
+                yield event
+
+
+def _without_notes(messages: Sequence[Message]) -> Iterator[Message]:
+    """The messages without this model's own words, which the other would imitate."""
+    for message in messages:
+        match message:
+            case AssistantMessage(text=text) if not text.startswith(_INTRO):
+                yield replace(message, text=text.removeprefix(_HANDED_OVER))
+            case AssistantMessage(calls=()):
+                pass
+            case _:
+                yield message
+
+
+def _is_about_errors(progress: _Progress, offered: set[str]) -> bool:
+    """Whether the rules have begun on the request, or can serve it."""
+    if progress.last:
+        return True
+    asks = _ASKS_FOR_FIXES.search(progress.request) or _ASKS_FOR_A_CHECK.search(progress.request)
+    return bool(offered and asks)
 
 
 def _decide(progress: _Progress, offered: set[str]) -> Iterator[StreamEvent]:
