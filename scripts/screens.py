@@ -30,10 +30,26 @@ QUIET_SECONDS = 0.2
 
 def thesis(terminal: Terminal) -> None:
     """The sample thesis as it opens."""
-    terminal.wait_for("= Results <sec-results>")
+    terminal.wait_for("= Methods <sec-methods>")
 
 
-SCENES: dict[str, Callable[[Terminal], None]] = {"thesis": thesis}
+def chat(terminal: Terminal) -> None:
+    """A run of the offline model that waits for a decision, its hunks in the buffer."""
+    thesis(terminal)
+    terminal.send(":TypstAI\r")
+    terminal.wait_for("> ")
+    terminal.send("iFix the errors in this chapter\x13")
+    terminal.wait_for("waiting", seconds=30)
+
+
+def review(terminal: Terminal) -> None:
+    """The same, with the cursor on a hunk and its keys shown."""
+    chat(terminal)
+    terminal.send("\x1b\x17h]c")
+    terminal.wait_for("1/2")
+
+
+SCENES: dict[str, Callable[[Terminal], None]] = {"thesis": thesis, "chat": chat, "review": review}
 """By the name of the picture: leads the terminal to the screen that is drawn."""
 
 
@@ -61,7 +77,7 @@ def opened() -> Generator[Terminal]:
             "--cmd", f"set runtimepath^={ROOT}",
             "--cmd", f"let g:typstai_python = '{sys.executable}'",
             "-c", "set number termguicolors linebreak noruler noshowcmd",
-            "chapters/results.typ",
+            "chapters/methods.typ",
         ]  # fmt: skip
         with Terminal(argv, columns=COLUMNS, lines=LINES, cwd=copy, environment=xdg) as terminal:
             yield terminal
