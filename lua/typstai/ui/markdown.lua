@@ -64,6 +64,34 @@ local function capture_spans(spans, tree, language, text)
   end
 end
 
+local function load_query(language)
+  return function()
+    if available(language) then
+      vim.treesitter.query.get(language, "highlights")
+    end
+  end
+end
+
+-- What the first spans would have to load, in steps that each fit into a frame.
+local PREPARATIONS = {
+  load_query("markdown"),
+  load_query("markdown_inline"),
+  load_query("typst"),
+  function()
+    M.spans({ "a" })
+  end,
+}
+
+--- Does one step of what has to be loaded; says whether there was one left.
+---@return boolean
+function M.prepare()
+  local step = table.remove(PREPARATIONS, 1)
+  if step then
+    step()
+  end
+  return step ~= nil
+end
+
 --- Spans of `lines`, from the outer to the inner; none where Neovim has no Markdown parser.
 ---@param lines string[]
 ---@return table[] row0, byte_col, end_row0, end_byte_col, hl

@@ -79,6 +79,10 @@ end
 --- Works for a slice of time, on the newest block first: that one is being read.
 ---@private
 function Painter:work()
+  if require("typstai.ui.markdown").prepare() then
+    self:later()
+    return
+  end
   local stop = vim.uv.hrtime() + SLICE_NS
   while #self.queue > 0 and vim.uv.hrtime() < stop do
     local block = self.queue[#self.queue]
