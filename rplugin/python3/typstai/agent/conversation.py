@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -23,8 +23,9 @@ from ..domain.proposal import Hunk
 from ..errors import StorageError, TypstAIError
 from ..log import logger
 from . import history, suggestion
+from .images import Attached
 from .loop import Loop
-from .providers.base import Model
+from .providers.base import Image, Model, Price
 from .run import Run
 from .tools.toolset import ToolSet
 from .transcript import Transcript
@@ -54,6 +55,7 @@ class Means:
     tools: ToolSet
     context_window: int | None
     extra_prompt: str
+    price: Price | None = None
 
 
 class BusyError(TypstAIError):
@@ -99,6 +101,7 @@ class Conversation:
         *,
         file: str,
         selections: tuple[Selection, ...],
+        images: tuple[Attached, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> None:
         """Store the user's turn and start a run. Raises `BusyError`, `StorageError`."""
@@ -111,6 +114,7 @@ class Conversation:
                 text=text,
                 file=file,
                 selections=selections,
+                images=tuple(image.kept for image in images),
                 notes=notes,
                 at=time.time(),
             )
@@ -120,7 +124,8 @@ class Conversation:
             raise
         self.turns.append(turn)
         self._show({"kind": "turn", "turn": turn_to_dict(turn)})
-        self._task = asyncio.create_task(self._work(run, means), name=f"run {run.id}")
+        sent = {turn.id: tuple(image.sent for image in images)}
+        self._task = asyncio.create_task(self._work(run, means, sent), name=f"run {run.id}")
 
     async def stop(self) -> None:
         """End the active run, if any, and wait until it has ended."""
@@ -129,23 +134,25 @@ class Conversation:
             task.cancel()
             await asyncio.wait([task])
 
-    async def _work(self, run: Run, means: Means) -> None:
+    async def _work(self, run: Run, means: Means, images: Mapping[str, tuple[Image, ...]]) -> None:
         budget = int(
             (means.context_window or DEFAULT_WINDOW_TOKENS)
             * (1 - ANSWER_SHARE)
             * history.CHARS_PER_TOKEN
         )
         before, dropped = history.fitting(self.turns, budget)
-        if dropped:
-            logger.info("chat %s: %d oldest turns not sent", self.chat, dropped)
         turn = AssistantTurn(id=run.id, model=means.model.name, at=time.time())
-        transcript = Transcript(turn, show=self._show, save=self._recorder.save_soon)
+        transcript = Transcript(
+            turn, show=self._show, save=self._recorder.save_soon, price=means.price
+        )
         self._transcript = transcript
         loop = Loop(
             run,
             model=means.model,
             tools=means.tools,
             before=before,
+            left_out=dropped,
+            images=images,
             transcript=transcript,
             extra_prompt=means.extra_prompt,
         )

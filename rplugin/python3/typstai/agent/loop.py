@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -15,12 +15,16 @@ from . import history
 from .prompt import system_prompt
 from .providers.base import (
     Done,
+    Image,
     Model,
     ModelRequest,
+    Notice,
     ReasoningDelta,
     TextDelta,
     ToolCallStarted,
+    UserMessage,
 )
+from .providers.retry import Retrying
 from .run import Run
 from .tools.order import in_order
 from .tools.toolset import Invocation, ToolSet
@@ -30,7 +34,11 @@ SUM_UP = "The limit of tool rounds is reached: say briefly what is done and what
 
 
 class Loop:
-    """One run over one transcript. `before` are the turns that came earlier, the request last."""
+    """One run over one transcript.
+
+    `before` are the turns that came earlier, the request last, without the
+    `left_out` oldest; `images` those of the request, by the id of its turn.
+    """
 
     def __init__(
         self,
@@ -40,14 +48,20 @@ class Loop:
         tools: ToolSet,
         before: Sequence[Turn],
         transcript: Transcript,
+        left_out: int = 0,
+        images: Mapping[str, tuple[Image, ...]] | None = None,
         extra_prompt: str = "",
     ) -> None:
         self._run = run
-        self._model = model
+        self._model = Retrying(model)
         self._tools = tools
         self._before = before
+        self._left_out = left_out
+        self._images = images
         self._transcript = transcript
         self._system = system_prompt(extra_prompt)
+        if left_out:
+            transcript.note(_told_left_out(left_out))
 
     async def work(self) -> tuple[RunStatus, str]:
         """Run to the end; the status, and why unless it is complete. Raises `ModelError`."""
@@ -62,11 +76,33 @@ class Loop:
         return "incomplete", f"Stopped after {self._run.tool_rounds} rounds of tool calls."
 
     async def _query(self, number: int, tools: tuple[ToolSpec, ...], note: str = "") -> Done:
-        """One answer of the model, streamed into the transcript."""
-        messages = history.messages([*self._before, self._transcript.turn])
+        """One answer of the model; asked for once more with less of the chat if it is too long."""
+        begun = len(self._transcript.turn.segments)
+        try:
+            return await self._ask(number, self._request(tools, note))
+        except ModelError as error:
+            nothing_came = len(self._transcript.turn.segments) == begun
+            if error.remedy != "shorten" or not nothing_came or not self._leave_out_more():
+                raise
+        return await self._ask(number, self._request(tools, note))
+
+    def _request(self, tools: tuple[ToolSpec, ...], note: str) -> ModelRequest:
+        turns = [*self._before, self._transcript.turn]
+        messages = history.messages(turns, images=self._images, left_out=self._left_out)
         if note:
-            messages.append(history.UserMessage(text=note))
-        request = ModelRequest(system=self._system, messages=tuple(messages), tools=tools)
+            messages.append(UserMessage(text=note))
+        return ModelRequest(system=self._system, messages=tuple(messages), tools=tools)
+
+    def _leave_out_more(self) -> bool:
+        """Drop the older half of what came earlier; False when only the request is left."""
+        self._before, dropped = history.halved(self._before)
+        self._left_out += dropped
+        if dropped:
+            self._transcript.note(_told_left_out(dropped))
+        return dropped > 0
+
+    async def _ask(self, number: int, request: ModelRequest) -> Done:
+        """One answer of the model, streamed into the transcript."""
         self._transcript.begin_round(number)
         async with aclosing(self._model.stream(request)) as events:
             async for event in events:
@@ -77,6 +113,8 @@ class Loop:
                         self._transcript.reasoning(text)
                     case ToolCallStarted(name=name):
                         self._transcript.announce(name, self._tools.label(name))
+                    case Notice(text=text):
+                        self._transcript.notice(text)
                     case Done():
                         done = replace(event, calls=self._distinct(event.calls, number))
                         self._transcript.calls(done.calls)
@@ -100,6 +138,11 @@ class Loop:
             invocation = Invocation(run=self._run, call=call, waiting=waiting)
             outcome = await self._tools.dispatch(invocation)
             self._transcript.ended(call.id, outcome)
+
+
+def _told_left_out(count: int) -> str:
+    subject = "message of this chat was" if count == 1 else f"{count} messages of this chat were"
+    return f"The oldest {subject} not sent: together they are too long for the model."
 
 
 def _unfinished(done: Done) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from ..domain.chat import (
@@ -25,11 +26,15 @@ from ..domain.chat import (
 from ..domain.proposal import Hunk
 from ..domain.tool import ToolCall, ToolOutcome
 from . import suggestion
-from .providers.base import Usage
+from .providers.base import Price, Usage
 
 FRAME_SECONDS = 0.016
 MAX_DETAIL_CHARS = 4_000
 _OPEN = ("running", "waiting")
+_FINISHED = (
+    "id", "status", "error", "seconds", "input_tokens", "output_tokens", "estimated", "cost",
+)  # fmt: skip
+"""What the last event of a turn tells."""
 
 
 class Transcript:
@@ -41,8 +46,10 @@ class Transcript:
         *,
         show: Callable[[dict[str, Any]], None],
         save: Callable[[AssistantTurn], None],
+        price: Price | None = None,
     ) -> None:
         self._turn = turn
+        self._price = price
         self._segments: list[Segment] = []
         self._show = show
         self._save = save
@@ -55,7 +62,8 @@ class Transcript:
         self._frame: asyncio.TimerHandle | None = None
         self._round = 0
         self._usage = Usage()
-        self._announced = 0
+        self._announced: list[int] = []
+        """Where the calls of this round stand of which only the name is known."""
         show({"kind": "turn", "turn": turn_to_dict(turn)})
 
     @property
@@ -67,7 +75,7 @@ class Transcript:
         """What follows belongs to the model's answer number `number`."""
         self._settle()
         self._round = number
-        self._announced = 0
+        self._announced = []
 
     def reasoning(self, text: str) -> None:
         self._grow(Reasoning, text)
@@ -78,23 +86,19 @@ class Transcript:
     def announce(self, name: str, label: str) -> None:
         """A call's name is known while its arguments still arrive."""
         self._settle()
-        self._announced += 1
+        self._announced.append(len(self._segments))
         self._add(ToolUse(round=self._round, name=name, label=label))
 
     def calls(self, calls: tuple[ToolCall, ...]) -> None:
         """The calls of this round are whole: announced ones get their ids and arguments."""
         self._settle()
-        first = len(self._segments) - self._announced
-        for offset, call in enumerate(calls):
-            if offset < self._announced:
-                known = self._segments[first + offset]
-                assert isinstance(known, ToolUse)
-                use = replace(known, id=call.id, name=call.name, arguments=call.arguments)
-                self._put(first + offset, use)
+        for position, call in zip_longest(self._announced[: len(calls)], calls):
+            use = ToolUse(round=self._round, id=call.id, name=call.name, arguments=call.arguments)
+            if position is None:
+                self._add(use)
             else:
-                self._add(
-                    ToolUse(round=self._round, id=call.id, name=call.name, arguments=call.arguments)
-                )
+                self._put(position, replace(use, label=self._label_at(position)))
+        self._announced = []
 
     def drop_announced(self) -> None:
         """The answer broke off inside its calls: none of them will run."""
@@ -134,11 +138,22 @@ class Transcript:
         if found is not None:
             self._put(*found)
 
+    def notice(self, text: str) -> None:
+        """Show what holds only now; "" takes it away. It is not kept."""
+        self._show({"kind": "notice", "id": self._turn.id, "text": text})
+
+    def note(self, text: str) -> None:
+        """Show and keep a sentence about this answer."""
+        self._turn = replace(self._turn, notes=(*self._turn.notes, text))
+        self._show({"kind": "note", "id": self._turn.id, "text": text})
+        self._save(self.turn)
+
     def used(self, usage: Usage) -> None:
         """Add what one answer cost."""
         self._usage = Usage(
             input_tokens=self._usage.input_tokens + usage.input_tokens,
             output_tokens=self._usage.output_tokens + usage.output_tokens,
+            estimated=self._usage.estimated or usage.estimated,
         )
 
     def finish(self, status: RunStatus, error: str = "") -> AssistantTurn:
@@ -155,10 +170,10 @@ class Transcript:
             seconds=seconds,
             input_tokens=self._usage.input_tokens,
             output_tokens=self._usage.output_tokens,
+            estimated=self._usage.estimated,
+            cost=self._price.of(self._usage) if self._price else 0.0,
         )
-        event = {key: getattr(self._turn, key) for key in ("id", "status", "error", "seconds")}
-        tokens = {key: getattr(self._usage, key) for key in ("input_tokens", "output_tokens")}
-        self._show({"kind": "finish", **event, **tokens})
+        self._show({"kind": "finish", **{key: getattr(self._turn, key) for key in _FINISHED}})
         self._save(self.turn)
         return self.turn
 
@@ -226,6 +241,10 @@ class Transcript:
         segment = segment_to_dict(self._segments[index])
         self._show({"kind": "segment", "id": self._turn.id, "index": index + 1, "segment": segment})
         self._save(self.turn)
+
+    def _label_at(self, position: int) -> str:
+        use = self._segments[position]
+        return use.label if isinstance(use, ToolUse) else ""
 
     def _use(self, call_id: str) -> tuple[int, ToolUse]:
         for index, segment in enumerate(self._segments):

@@ -8,7 +8,7 @@ order of turns are the store's concern.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 RunStatus = Literal["running", "complete", "incomplete", "cancelled", "failed"]
@@ -63,6 +63,17 @@ Segment: TypeAlias = Reasoning | Text | ToolUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What is kept of an image that was sent: where it came from, and how it looked."""
+
+    path: str = ""
+    width: int = 0
+    height: int = 0
+    thumbnail: str = field(default="", repr=False)
+    """A small PNG as base64; empty where none is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurn:
     """What the user sent, and from which file."""
 
@@ -72,6 +83,7 @@ class UserTurn:
     file: str = ""
     """Path of the file it was sent from, relative to the project."""
     selections: tuple[Selection, ...] = ()
+    images: tuple[Picture, ...] = ()
     notes: tuple[str, ...] = ()
     """What happened in the editor since the last turn, for the model."""
     at: float = 0.0
@@ -100,8 +112,14 @@ class AssistantTurn:
     error: str = ""
     """One sentence when it failed; or why it is incomplete."""
     segments: tuple[Segment, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the user should know about this answer, a sentence each."""
     input_tokens: int = 0
     output_tokens: int = 0
+    estimated: bool = False
+    """Whether some of the tokens are a guess of ours."""
+    cost: float = 0.0
+    """In the currency of the model's price; 0 where no price is known."""
     seconds: float = 0.0
     at: float = 0.0
 
@@ -132,11 +150,13 @@ def turn_from_dict(data: Mapping[str, Any]) -> Turn:
     match data.get("role"):
         case "user":
             chosen = tuple(_build(Selection, item) for item in data.get("selections", ()))
-            notes = tuple(str(note) for note in data.get("notes", ()))
-            return replace(_build(UserTurn, data), selections=chosen, notes=notes)
+            images = tuple(_build(Picture, item) for item in data.get("images", ()))
+            return replace(
+                _build(UserTurn, data), selections=chosen, images=images, notes=_notes(data)
+            )
         case "assistant":
             segments = tuple(segment_from_dict(item) for item in data.get("segments", ()))
-            return replace(_build(AssistantTurn, data), segments=segments)
+            return replace(_build(AssistantTurn, data), segments=segments, notes=_notes(data))
         case other:
             raise ValueError(f"a turn cannot have the role {other!r}")
 
@@ -147,6 +167,10 @@ def segment_from_dict(data: Mapping[str, Any]) -> Segment:
     if cls is None:
         raise ValueError(f"a segment cannot be of the kind {data.get('kind')!r}")
     return _build(cls, data)
+
+
+def _notes(data: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(note) for note in data.get("notes", ()))
 
 
 def _build(cls: type[Any], data: Mapping[str, Any]) -> Any:

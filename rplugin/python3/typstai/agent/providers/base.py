@@ -63,6 +63,17 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a million tokens cost."""
+
+    input: float
+    output: float
+
+    def of(self, usage: Usage) -> float:
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta:
     text: str
 
