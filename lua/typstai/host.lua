@@ -156,6 +156,7 @@ local function on_hello(err)
   M.state = "running"
   require("typstai.status").update({ host = "running" })
   require("typstai.events").emit({ name = "TypstAIHostStarted", data = { pid = M.pid } })
+  require("typstai.diagnostics").start()
 end
 
 local function greet()

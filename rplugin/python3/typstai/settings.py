@@ -51,6 +51,30 @@ class ModelOption(_Options):
     context_window: int | None = Field(default=None, gt=0)
     timeout: float = Field(default=120, gt=0)
     proxy: str | None = None
+    trusted_for_personal_data: bool = False
+
+
+class CustomAction(_Options):
+    """One entry of `actions.custom`."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")
+    title: str = ""
+    prompt: str = Field(min_length=1, max_length=8_000)
+
+
+class ActionOptions(_Options):
+    model: str = ""
+    context_blocks: int = Field(default=2, ge=0, le=20)
+    redact: bool = False
+    custom: Annotated[tuple[CustomAction, ...], BeforeValidator(_list)] = ()
+
+
+class TransportOptions(_Options):
+    """`action_transport`; an empty `url` means that models answer."""
+
+    url: str = ""
+    headers: Annotated[dict[str, str], BeforeValidator(_map)] = {}
+    timeout_ms: int = Field(default=60_000, ge=0)
 
 
 class ToolOptions(_Options):
@@ -64,6 +88,8 @@ class TypstOptions(_Options):
     font_paths: Annotated[list[str], BeforeValidator(_list)] = []
     timeout: float = Field(default=20, gt=0)
     memory: int = Field(default=4096, ge=256)
+    diagnostics: bool = True
+    """Lua's concern; here so that the table may hold it."""
     markers: Annotated[list[str], BeforeValidator(_list)] = []
 
 
@@ -84,6 +110,8 @@ class Settings:
     mode: Literal["edit", "read"] = "edit"
     approval: Literal["review", "suggest", "auto"] = "review"
     system_prompt: str = ""
+    actions: ActionOptions = ActionOptions()
+    action_transport: TransportOptions = TransportOptions()
     tools: ToolOptions = ToolOptions()
     typst: TypstOptions = TypstOptions()
     limits: LimitOptions = LimitOptions()
@@ -105,6 +133,8 @@ def parse(options: Mapping[str, Any]) -> Settings:
         mode="edit" if mode == "edit" else "read",
         approval=approval if approval in ("suggest", "auto") else "review",
         system_prompt=str(options.get("system_prompt") or ""),
+        actions=_section(ActionOptions, "actions", options, problems),
+        action_transport=_section(TransportOptions, "action_transport", options, problems),
         tools=_section(ToolOptions, "tools", options, problems),
         typst=_section(TypstOptions, "typst", options, problems),
         limits=_section(LimitOptions, "limits", options, problems),

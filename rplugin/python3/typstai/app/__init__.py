@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import pynvim
-
 from .. import log, settings
 from ..editor.bridge import Bridge
 from ..editor.nvim import NvimEditor
@@ -23,7 +21,6 @@ from .services import Services
 PROTOCOL = 1
 """Version of what crosses the door; `PROTOCOL` in lua/typstai/rpc.lua must be the same."""
 
-_REPLY = "require('typstai.rpc').reply(...)"
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING}
 
 
@@ -38,8 +35,8 @@ class RefusedError(TypstAIError):
 class App:
     """Lives as long as the host. All methods are called on the event loop's thread."""
 
-    def __init__(self, nvim: pynvim.Nvim) -> None:
-        self._nvim = nvim
+    def __init__(self, nvim: Any) -> None:
+        """`nvim` is pynvim's client, which only the bridge knows how to use."""
         self._bridge = Bridge(nvim)
         self._loop = self._bridge.loop
         self._services: asyncio.Future[Services] = self._loop.create_future()
@@ -68,7 +65,7 @@ class App:
             kind = type(failure).__name__
             error = {"code": "internal", "message": f"typstai failed ({kind}). See :TypstAI log."}
         if request_id:
-            self._nvim.exec_lua(_REPLY, request_id, error, result, async_=True)
+            self._bridge.reply(request_id, error, result)
 
     async def _serve(self, method: str, params: dict[str, Any]) -> Any:
         if method == "hello":
@@ -110,7 +107,7 @@ class App:
     async def _shutdown(self) -> None:
         if self._services.done() and self._services.exception() is None:
             await self._services.result().close()
-        self._nvim.stop_loop()
+        self._bridge.stop()
 
 
 def _code(error: TypstAIError) -> str:

@@ -18,9 +18,13 @@ from ..storage.chats import ChatStore
 from ..storage.database import Database
 from ..storage.recovery import RecoveryStore
 from ..typst.compiler import CompilerOptions, TypstCompiler
-from ..typst.project import DiskFiles
+from ..typst.harper import HarperSpeller
+from ..typst.project import DiskFiles, find_root
+from ..typst.prose import TypstProse
 from ..typst.reference import Reference
+from .actions import Actions
 from .chats import Chats
+from .diagnostics import Diagnostics
 from .models import Models
 from .recovery import Recovery
 
@@ -65,11 +69,25 @@ class Services:
             docs=Reference(),
             changed=self._tell_status,
         )
+        self._speller = HarperSpeller()
+        self._actions = Actions(
+            options=settings.actions,
+            transport=settings.action_transport,
+            models=self._models,
+            editor=editor,
+            reader=TypstProse(),
+            checker=self._compiler,
+            speller=self._speller,
+            root_of=self._root_of,
+        )
         self.methods: dict[str, Method] = {
+            "action.run": self._actions.run,
+            "action.stop": self._actions.stop,
             "chat.open": self._open_chat,
             "chat.new": self._chats.new,
             "chat.send": self._chats.send,
             "chat.stop": self._chats.stop,
+            "diagnostics.check": Diagnostics(settings, editor, self._compiler).check,
             "model.list": self._list_models,
             "model.choose": self._choose_model,
             "mode.choose": self._choose_mode,
@@ -101,9 +119,18 @@ class Services:
     async def close(self) -> None:
         """End all runs, child processes and connections; then close the store."""
         await self._chats.close()
+        await self._actions.close()
+        await self._speller.close()
         await self._recovery.close()
         await asyncio.gather(self._compiler.close(), self._models.close())
         self._database.close()
+
+    async def _root_of(self, path: str) -> str:
+        typst = self.settings.typst
+        if typst.root:
+            return str(Path(typst.root).expanduser().absolute())
+        place = path or str(Path.cwd() / "untitled.typ")
+        return await asyncio.to_thread(find_root, place, tuple(typst.markers))
 
     def _tell_status(self) -> None:
         self._editor.status(

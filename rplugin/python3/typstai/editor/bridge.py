@@ -17,6 +17,7 @@ import pynvim
 from ..errors import EditorError
 
 _DISPATCH = "return require('typstai.rpc').dispatch(...)"
+_REPLY = "require('typstai.rpc').reply(...)"
 """The only Lua source this package ever sends; arguments travel as values."""
 
 
@@ -36,6 +37,14 @@ class Bridge:
     def send(self, name: str, args: Mapping[str, Any]) -> None:
         """Call without waiting; errors go to Lua's own log."""
         self._nvim.exec_lua(_DISPATCH, name, dict(args), async_=True)
+
+    def reply(self, request_id: int, error: Mapping[str, str] | None, result: Any) -> None:
+        """Answer a call that came from Lua; does not wait."""
+        self._nvim.exec_lua(_REPLY, request_id, error, result, async_=True)
+
+    def stop(self) -> None:
+        """End the host's loop, and with it the process."""
+        self._nvim.stop_loop()
 
     def _request(self, answer: asyncio.Future[Any], name: str, args: dict[str, Any]) -> None:
         try:
