@@ -3,7 +3,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typstai.agent.prompt import fence, system_prompt
+from typstai.agent.prompt import system_prompt
+from typstai.domain.fence import fence
 
 
 def test_the_language_policy_follows_the_users_own_prompt() -> None:

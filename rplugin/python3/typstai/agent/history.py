@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from ..domain.chat import AssistantTurn, Picture, Reasoning, Text, ToolUse, Turn, UserTurn
+from ..domain.fence import fence
 from ..domain.tool import ToolCall
-from .prompt import fence
 from .providers.base import AssistantMessage, Image, Message, ToolMessage, UserMessage
 
 UNANSWERED = "error cancelled: this call did not run; the writer stopped or Neovim ended."

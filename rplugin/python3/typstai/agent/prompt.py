@@ -1,12 +1,10 @@
-"""What the model is told before it starts, and how data is fenced.
+"""What the model is told before it starts.
 
 The system prompt is static so that providers can cache it; nothing of a
 document, a file name or a tool's reply ever enters it.
 """
 
 from __future__ import annotations
-
-import re
 
 _SYSTEM = """\
 You are the writing partner of a person who writes Typst in Neovim. You see and change the \
@@ -42,9 +40,3 @@ Typst syntax, identifiers, paths and quoted source as they are unless asked to t
 def system_prompt(extra: str = "") -> str:
     """The whole system prompt; the language policy always follows the user's addition."""
     return "\n\n".join(part for part in (_SYSTEM, extra.strip(), _LANGUAGE) if part)
-
-
-def fence(tag: str, text: str) -> str:
-    """Wrap data in `<tag>…</tag>` that the data itself cannot close or reopen."""
-    harmless = re.sub(rf"<(?=\s*/?\s*{re.escape(tag)}\b)", "&lt;", text, flags=re.IGNORECASE)
-    return f"<{tag}>\n{harmless}\n</{tag}>"

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from ...domain.diagnostic import CheckResult, Diagnostic, Fix
 from ...domain.document import Snapshot
+from ...domain.fence import fence
 from ...domain.match import unique_excerpt
 from ...domain.tool import ToolOutcome
 from ...errors import ToolError
-from ..prompt import fence
 from ..run import Run
 from ..sight import Sight, View
 from .toolset import Arguments, Invocation, Labels, Tool

@@ -6,9 +6,9 @@ import uuid
 
 from pydantic import Field
 
+from ...domain.fence import fence
 from ...domain.tool import ToolOutcome
 from ...editor.port import ApprovalDecision, ApprovalRequest
-from ..prompt import fence
 from .toolset import Arguments, Invocation, Labels, Tool
 
 
