@@ -110,7 +110,8 @@ M.SUBCOMMANDS = {
   accept = {
     help = "Accept every pending hunk.",
     run = function()
-      require("typstai.proposals").accept_all()
+      local _, err = require("typstai.proposals").accept_all()
+      tell("warn")(err)
     end,
   },
   reject = {
@@ -123,6 +124,18 @@ M.SUBCOMMANDS = {
     help = "Show a pending proposal side by side.",
     run = function()
       require("typstai.ui.sidebyside").open()
+    end,
+  },
+  revert = {
+    help = "Revert the last answer's edits, after asking.",
+    run = function()
+      require("typstai.ui.revert").ask_last()
+    end,
+  },
+  snapshots = {
+    help = "Look at earlier states of this document and put one back.",
+    run = function()
+      require("typstai.ui.snapshots").choose()
     end,
   },
   install = {

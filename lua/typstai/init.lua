@@ -76,6 +76,44 @@ M.proposals = {
   end,
 }
 
+M.runs = {
+  --- The runs that wrote something into a document, newest first.
+  ---@param chat? string
+  ---@param callback? fun(err: typstai.Error|nil, runs: typstai.WrittenRun[]|nil)
+  list = function(chat, callback)
+    return require("typstai.answer").of(callback, function(done)
+      require("typstai.recovery").runs(chat, done)
+    end)
+  end,
+  --- Reverts a run, and before it the newer ones of its chat, without asking.
+  ---@param run string
+  ---@param callback? fun(err: typstai.Error|nil, result: { reverted: string[], reason?: string }|nil)
+  revert = function(run, callback)
+    return require("typstai.answer").of(callback, function(done)
+      require("typstai.recovery").revert(run, done)
+    end)
+  end,
+}
+
+M.snapshots = {
+  --- The kept texts of a buffer's document, newest first.
+  ---@param bufnr? integer
+  ---@param callback? fun(err: typstai.Error|nil, snapshots: typstai.KeptText[]|nil)
+  list = function(bufnr, callback)
+    return require("typstai.answer").of(callback, function(done)
+      require("typstai.snapshots").list(bufnr, done)
+    end)
+  end,
+  --- Puts a kept text back, without asking.
+  ---@param id integer
+  ---@param callback? fun(err: typstai.Error|nil, result: { id: integer }|nil)
+  restore = function(id, callback)
+    return require("typstai.answer").of(callback, function(done)
+      require("typstai.snapshots").restore(id, done)
+    end)
+  end,
+}
+
 M.approvals = {
   ---@return typstai.ApprovalRequest[]
   list = function()

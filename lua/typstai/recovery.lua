@@ -29,7 +29,7 @@ local api = vim.api
 ---@field run string
 ---@field edits { bufnr: integer, lines: string[] }[]
 
----@type table<string, typstai.Receipt> by run
+---@type table<string, table<string, typstai.Receipt>> by chat and run
 local receipts = {}
 
 local function refuse(code, message)
@@ -39,9 +39,10 @@ end
 --- Called by Python: which answers of a chat can be taken back.
 ---@param args { chat: string, receipts: table<string, typstai.Receipt> }
 function M.take_receipts(args)
-  for run, receipt in pairs(args.receipts) do
-    if not vim.deep_equal(receipts[run], receipt) then
-      receipts[run] = receipt
+  local before = receipts[args.chat] or {}
+  receipts[args.chat] = args.receipts
+  for run in pairs(vim.tbl_extend("force", before, args.receipts)) do
+    if not vim.deep_equal(before[run], args.receipts[run]) then
       local event = { kind = "receipt", id = run }
       require("typstai.ui.chat").event({ chat = args.chat, event = event })
     end
@@ -52,23 +53,41 @@ end
 ---@param run string
 ---@return typstai.Receipt
 function M.receipt(run)
-  return receipts[run] or {}
+  for _, of_chat in pairs(receipts) do
+    if of_chat[run] then
+      return of_chat[run]
+    end
+  end
+  return {}
 end
 
 local function name_of(document)
   return document:find("^buffer:") and "the unnamed buffer" or vim.fs.basename(document)
 end
 
-local function open(document)
-  local unnamed = require("typstai.journal").unnamed_buffer(document)
-  if unnamed then
-    return api.nvim_buf_is_valid(unnamed) and unnamed or nil
+local function buffer_of(document)
+  if vim.startswith(document, "buffer:") then
+    local unnamed = require("typstai.journal").unnamed_buffer(document)
+    return unnamed and api.nvim_buf_is_valid(unnamed) and unnamed or nil
   end
-  local bufnr = vim.fn.bufnr("^" .. vim.fn.escape(document, "^$.*[]~\\{},?") .. "$")
-  if bufnr ~= -1 and api.nvim_buf_is_loaded(bufnr) then
-    return bufnr
+  for _, bufnr in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_name(bufnr) == document then
+      return bufnr
+    end
   end
   return require("typstai.buffer").open({ path = document })
+end
+
+--- The buffer of a document; a file that is not open is opened. Code: `no_buffer`.
+---@param document string
+---@return integer|nil, typstai.Error|nil
+function M.open(document)
+  local bufnr = buffer_of(document)
+  if bufnr then
+    return bufnr
+  end
+  local message = ("%s is no longer open, and no file is there."):format(name_of(document))
+  return nil, refuse("no_buffer", message)
 end
 
 -- Neovim compares the file with what it read or wrote last. A buffer without unsaved
@@ -80,7 +99,7 @@ local function is_changed_on_disk(bufnr)
     desc = "typstai: look whether the file was changed",
     callback = function()
       changed = vim.v.fcs_reason ~= "mode" and vim.v.fcs_reason ~= "time"
-      vim.v.fcs_choice = ""
+      vim.api.nvim_set_vvar("fcs_choice", "")
     end,
   })
   vim.cmd.checktime({ args = { tostring(bufnr) }, mods = { silent = true } })
@@ -100,10 +119,9 @@ local function live_text(texts, document)
   if texts[document] then
     return texts[document]
   end
-  local bufnr = open(document)
+  local bufnr, err = M.open(document)
   if not bufnr then
-    local message = ("%s is no longer open, and no file is there."):format(name_of(document))
-    return nil, refuse("no_buffer", message)
+    return nil, err
   end
   if is_changed_on_disk(bufnr) then
     return nil, refuse("changed", name_of(document) .. " was changed on disk by another program.")

@@ -98,7 +98,7 @@
 -- Python tells the screen of everything that happens in a chat by these events,
 -- in order. `index` counts segments from 1.
 ---@class typstai.ChatEvent
----@field kind "turn"|"segment"|"append"|"finish"|"title"
+---@field kind "turn"|"segment"|"append"|"finish"|"receipt"|"title" `receipt`: made in Lua
 ---@field turn? typstai.Turn turn: a new turn, or one again as a whole (same id: replaces it)
 ---@field id? string segment, append, finish: the turn
 ---@field index? integer segment, append
