@@ -45,6 +45,12 @@ M.SCHEMA = {
   { "typst.markers", type = "table", default = {}, help = "More names that mark a project." },
   { "limits.tool_rounds", type = "number", default = 32, help = "Tool rounds one run may take." },
   { "ui.width", type = "number", default = 0.42, help = "Width of the chat: a share, or columns." },
+  {
+    "ui.start_insert",
+    type = "boolean",
+    default = true,
+    help = "Begin to type in the prompt when the chat opens.",
+  },
   { "ui.ascii", type = "boolean", default = false, help = "Draw with ASCII characters only." },
   {
     "log.level",

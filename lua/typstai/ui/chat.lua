@@ -7,8 +7,12 @@ local M = {}
 local views = {}
 ---@type string|nil the chat shown last
 local current
+
+-- A lost host tells of itself, once, however many calls it leaves open.
 local function tell(err)
-  require("typstai.message").show({ message = err.message, level = "error" })
+  if err.code ~= "host_lost" then
+    require("typstai.message").show({ message = err.message, level = "error" })
+  end
 end
 
 local function call(method, params, callback)
@@ -164,12 +168,19 @@ function M.close()
   end
 end
 
+local function start_typing(err)
+  local here = is_chat(vim.api.nvim_get_current_buf())
+  if not err and here and require("typstai.config").get().ui.start_insert then
+    vim.cmd.startinsert({ bang = true })
+  end
+end
+
 --- Opens the chat, or closes it when it is shown in this tab page.
 function M.toggle()
   if #windows_here() > 0 then
     M.close()
   else
-    M.open()
+    M.open(nil, start_typing)
   end
 end
 

@@ -5,10 +5,16 @@ local M = {}
 ---@type integer|nil
 local document
 
+-- An empty buffer that nobody named is not a document yet.
+local function is_document(bufnr)
+  local named = vim.api.nvim_buf_get_name(bufnr) ~= ""
+  return vim.bo[bufnr].buftype == "" and (named or vim.bo[bufnr].filetype == "typst")
+end
+
 --- Remembers the current buffer, if it is a document.
 function M.note_document()
   local bufnr = vim.api.nvim_get_current_buf()
-  if vim.bo[bufnr].buftype == "" then
+  if is_document(bufnr) then
     document = bufnr
   end
 end
