@@ -18,7 +18,7 @@ from ..domain.chat import AssistantTurn, RunStatus, ToolUse, Turn
 from ..domain.checkpoint import Checkpoint, text_hash
 from ..domain.document import Snapshot
 from ..editor.nvim import NvimEditor
-from ..errors import StorageError, TypstAIError
+from ..errors import EditorError, StorageError, TypstAIError
 from ..log import logger
 from ..storage.chats import ChatStore
 from ..storage.recovery import RecoveryStore, SnapshotRecord
@@ -122,11 +122,18 @@ class Recovery:
         """The chat goes on: what its model must be told, and no snapshot of a text that changed."""
         await self.take_over()
         if bufnr is not None:
-            document = await self.editor.document(bufnr)
-            live = _body(await self.editor.snapshot(bufnr))
-            await self.store.drop_diverged(chat, document, text_hash(live))
+            await self._drop_diverged(chat, bufnr)
             await self._show_if_possible(chat)
         return await self.store.notes(chat)
+
+    async def _drop_diverged(self, chat: str, bufnr: int) -> None:
+        try:
+            document = await self.editor.document(bufnr)
+            live = _body(await self.editor.snapshot(bufnr))
+        except EditorError as error:  # the tools will say it, should the model need the text
+            logger.info("snapshots of chat %s not compared: %s", chat, error)
+            return
+        await self.store.drop_diverged(chat, document, text_hash(live))
 
     async def told(self, chat: str, notes: tuple[str, ...]) -> None:
         """The notes stand in a stored turn."""
