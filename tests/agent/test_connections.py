@@ -78,6 +78,18 @@ async def test_a_connection_the_server_has_closed_is_replaced(
     assert await text(model) == "two"
 
 
+async def test_a_connection_the_server_closes_as_it_is_used_again_is_replaced(
+    server: Endpoint, clients: HttpClients
+) -> None:
+    model = OpenAIModel(at(server.url), clients)
+    server.reply(answer("one"))
+    assert await text(model) == "one"
+    server.reply(Raw(b""), Close())
+    server.reply(answer("two"))
+    assert await text(model) == "two"
+    assert len(server.connections) == 2
+
+
 async def test_closing_the_clients_closes_their_connections(server: Endpoint) -> None:
     clients = HttpClients()
     server.reply(answer("ok"))

@@ -79,6 +79,11 @@ class LocalServer:
                 self._served = await self._start()
             return self._served
 
+    async def ended(self) -> None:
+        """Wait until no process runs."""
+        if self._process is not None:
+            await self._process.wait()
+
     async def stop(self) -> None:
         """End the process and wait until it is gone; the next `ready` starts another."""
         process, self._process, self._served = self._process, None, None
