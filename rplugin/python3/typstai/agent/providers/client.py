@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 MAX_ERROR_BODY_BYTES = 64 * 1024
+MAX_STALE_CONNECTIONS = 4
+"""More kept connections than this are not found closed one after the other."""
 ENDED_EARLY = "the connection ended before the answer did"
 DRAIN_SECONDS = 0.25
 """How long to wait for the end of a body after the answer's own end, to keep the connection."""
@@ -81,6 +83,14 @@ class Reply:
         await self._chunks.aclose()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+
+
 class HttpClients:
     """All clients of the host; owned by whoever builds it, who awaits `aclose`."""
 
@@ -95,7 +105,22 @@ class HttpClients:
 
         Raises `ConnectError`; a compressed reply raises `StreamError`.
         """
-        response = await self._send(endpoint, body, headers)
+        request = _Request(method="POST", url=endpoint.url, headers=headers, body=body)
+        async with self._exchange(endpoint, request) as reply:
+            yield reply
+
+    @contextlib.asynccontextmanager
+    async def get(
+        self, endpoint: Endpoint, url: str, headers: Mapping[str, str]
+    ) -> AsyncGenerator[Reply, None]:
+        """As `post`, for a URL of the endpoint's origin."""
+        request = _Request(method="GET", url=url, headers=headers, body=None)
+        async with self._exchange(endpoint, request) as reply:
+            yield reply
+
+    @contextlib.asynccontextmanager
+    async def _exchange(self, endpoint: Endpoint, request: _Request) -> AsyncGenerator[Reply, None]:
+        response = await self._send(endpoint, request)
         reply = Reply(response)
         try:
             encoding = response.headers.get("content-encoding", "identity").lower()
@@ -112,20 +137,30 @@ class HttpClients:
         for client in clients:
             await client.aclose()
 
-    async def _send(
-        self, endpoint: Endpoint, body: bytes, headers: Mapping[str, str]
-    ) -> httpx.Response:
+    async def _send(self, endpoint: Endpoint, wanted: _Request) -> httpx.Response:
+        """The response. A kept connection that the server closes as it is used is replaced:
+        some servers announce that they keep connections and do not.
+        """
+        for _ in range(MAX_STALE_CONNECTIONS):
+            response = await self._try(endpoint, wanted)
+            if response is not None:
+                return response
+        raise failures.hung_up(endpoint)
+
+    async def _try(self, endpoint: Endpoint, wanted: _Request) -> httpx.Response | None:
+        """The response; None when a kept connection was closed before any of it came."""
         import httpx
 
         proxy = proxy_for(endpoint)
         client = self._client(endpoint, proxy)
+        steps = _Steps()
         request = client.build_request(
-            "POST",
-            endpoint.url,
-            content=body,
-            headers={**headers, "accept-encoding": "identity"},
+            wanted.method,
+            wanted.url,
+            content=wanted.body,
+            headers={**wanted.headers, "accept-encoding": "identity"},
             timeout=_timeout(endpoint),
-            extensions={"trace": _HalfOpen().trace},
+            extensions={"trace": steps.trace},
         )
         try:
             return await client.send(request, stream=True)
@@ -136,7 +171,9 @@ class HttpClients:
         except (httpx.ConnectError, httpx.ProxyError) as error:
             raise failures.not_connected(endpoint, error, proxy.source) from error
         except httpx.HTTPError as error:
-            raise failures.hung_up(endpoint) from error
+            if steps.connected:
+                raise failures.hung_up(endpoint) from error
+            return None
 
     def _client(self, endpoint: Endpoint, proxy: Proxy) -> httpx.AsyncClient:
         key = (endpoint.origin, proxy.url)
@@ -169,17 +206,24 @@ def proxy_for(endpoint: Endpoint) -> Proxy:
     return Proxy()
 
 
-class _HalfOpen:
-    """Closes a connection whose TLS handshake was cancelled; httpcore would leave it open."""
+class _Steps:
+    """Watches one request: whether it opened a connection of its own.
+
+    Closes one whose TLS handshake was cancelled; httpcore would leave it open.
+    """
 
     def __init__(self) -> None:
         self._stream: Any = None
 
+    @property
+    def connected(self) -> bool:
+        return self._stream is not None
+
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Called by httpcore at each step of a request."""
-        if event == "connection.connect_tcp.complete":
+        if event.endswith(".connect_tcp.complete"):
             self._stream = info["return_value"]
-        elif event == "connection.start_tls.failed" and self._stream is not None:
+        elif event.endswith(".start_tls.failed") and self._stream is not None:
             await self._stream.aclose()
 
 
