@@ -155,7 +155,10 @@ def test_a_revert_changes_only_the_lines_that_the_answer_changed(work: Recoverin
     work.revert(run)
     assert work.editor.nvim.api.win_get_cursor(0) == [5, 2]
     place = work.editor.lua(
-        "return vim.api.nvim_buf_get_extmark_by_id(..., vim.api.nvim_create_namespace('mine'), 1, {})",
+        """
+        local ns = vim.api.nvim_get_namespaces().mine
+        return vim.api.nvim_buf_get_extmark_by_id(..., ns, _G.mark, {})
+        """,
         work.document,
     )
     assert place == [4, 2]
@@ -310,7 +313,9 @@ def test_an_accepted_hunk_that_cannot_be_stored_stays_pending_and_one_sentence_s
     work.journal.write_text("in the way", encoding="utf-8")
     work.keys(r"gg]c\a")
     (message,) = work.told()
-    assert re.fullmatch(r"The edit was not made: the text before it cannot be stored \(.+\)\.", message)
+    assert re.fullmatch(
+        r"The edit was not made: the text before it cannot be stored \(.+\)\.", message
+    )
     assert work.lines() == BEFORE
     work.journal.unlink()
     work.keys(r"\a")
@@ -512,9 +517,7 @@ def test_a_document_changed_after_the_difference_was_shown_is_not_overwritten(
     work.choose(1)
     work.editor.nvim.command("TypstAI snapshots")
     work.asked()
-    work.editor.lua(
-        "vim.api.nvim_buf_set_lines(..., -1, -1, true, { 'Later.' })", work.document
-    )
+    work.editor.lua("vim.api.nvim_buf_set_lines(..., -1, -1, true, { 'Later.' })", work.document)
     work.editor.feed("<CR>")
     assert work.told()[-1] == "The document changed meanwhile; look again."
     assert work.lines()[-1] == "Later."
@@ -548,7 +551,14 @@ def test_the_snapshot_key_shows_what_putting_the_answers_state_back_changes(
 
 @pytest.mark.parametrize(
     "text",
-    ["no line end", "crlf\r\nline\r\n", "\ufeffbom\n", "one\n\n\n", "日本 e\u0301 🎉\n", "a\n" * 3000],
+    [
+        "no line end",
+        "crlf\r\nline\r\n",
+        "\ufeffbom\n",
+        "one\n\n\n",
+        "日本 e\u0301 🎉\n",
+        "a\n" * 3000,
+    ],
 )
 def test_the_text_comes_back_byte_for_byte_whatever_it_is(work: Recovering, text: str) -> None:
     path = work.session.folder / "project" / "odd.typ"
@@ -567,5 +577,6 @@ def test_the_text_comes_back_byte_for_byte_whatever_it_is(work: Recovering, text
     work.session.write(document)
     assert path.read_bytes().rstrip(b"\r\n") == before.rstrip(b"\r\n")
     assert work.session.lines(document) == work.editor.lua(
-        "return require('typstai.journal').lines(...)", text.replace("\r\n", "\n").lstrip("\ufeff").removesuffix("\n")
+        "return require('typstai.journal').lines(...)",
+        text.replace("\r\n", "\n").lstrip("\ufeff").removesuffix("\n"),
     )
