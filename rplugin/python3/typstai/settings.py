@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 
 def _list(value: Any) -> Any:
@@ -26,32 +33,67 @@ class _Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
+PresetName = Literal[
+    "openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai",
+    "ollama", "lmstudio", "llamacpp", "vllm",
+]  # fmt: skip
+"""Names of `agent.providers.presets.PRESETS`; a test holds the two together."""
+
+
+ToolForm = Literal["native", "text"]
+"""Whether a model is told of tools by its provider, or in the prompt."""
+
+
+class KeyringOption(_Options):
+    service: str = Field(min_length=1)
+    user: str = Field(min_length=1)
+
+
 class KeyOption(_Options):
     """Where a key comes from: exactly one of the four."""
 
     env: str | None = None
     cmd: list[str] | None = None
     file: str | None = None
-    keyring: dict[str, str] | None = None
+    keyring: KeyringOption | None = None
+
+
+class PriceOption(_Options):
+    """What a million tokens cost."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
 
 
 class ModelOption(_Options):
-    """One entry of `models`."""
+    """One entry of `models`. A preset fills an empty `base_url`, `model`, `api_key`, `vision`."""
 
     name: str = Field(min_length=1)
-    base_url: str = Field(min_length=1)
-    model: str = Field(min_length=1)
+    preset: PresetName | None = None
+    base_url: str
+    model: str
     api_key: KeyOption | None = None
-    vision: bool = False
+    vision: bool | None = None
+    tools: ToolForm = "native"
+    price: PriceOption | None = None
     reasoning_effort: str | None = None
     allow_insecure_origin: str | None = None
     headers: Annotated[dict[str, str], BeforeValidator(_map)] = {}
     temperature: float | None = None
     max_tokens: int | None = Field(default=None, gt=0)
     context_window: int | None = Field(default=None, gt=0)
-    timeout: float = Field(default=120, gt=0)
+    timeout: float = Field(default=300, gt=0)
     proxy: str | None = None
     trusted_for_personal_data: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preset_may_fill(cls, value: Any) -> Any:
+        match value:
+            case {"preset": _, **fields}:
+                return {"base_url": "", "model": "", **fields, "preset": value["preset"]}
+            case _:
+                return value
 
 
 class CustomAction(_Options):

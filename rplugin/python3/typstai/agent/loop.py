@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from ..domain.chat import RunStatus, ToolUse, Turn
+from ..domain.chat import RunStatus, Text, ToolUse, Turn
 from ..domain.tool import ToolCall, ToolSpec
 from ..errors import ModelError
 from . import history
@@ -25,12 +25,17 @@ from .providers.base import (
     UserMessage,
 )
 from .providers.retry import Retrying
+from .providers.text_calls import holds_calls
 from .run import Run
 from .tools.order import in_order
 from .tools.toolset import Invocation, ToolSet
 from .transcript import Transcript
 
 SUM_UP = "The limit of tool rounds is reached: say briefly what is done and what is left."
+OFFER_TEXT_TOOLS = (
+    "The model wrote its tool calls as text, so none was run. `:TypstAI tools text` reads them"
+    " from its answers from now on."
+)
 
 
 class Loop:
@@ -70,6 +75,7 @@ class Loop:
             if done.finish != "stop" and not done.calls:
                 return "incomplete", _unfinished(done)
             if not done.calls:
+                self._offer_text_tools()
                 return "complete", ""
             await self._execute(done.calls)
         await self._query(self._run.tool_rounds, (), note=SUM_UP)
@@ -123,6 +129,15 @@ class Loop:
                     case _:
                         assert_never(event)
         raise ModelError(f"{self._model.name} ended its answer without saying so.")
+
+    def _offer_text_tools(self) -> None:
+        """Say so when the model wrote calls as text: it was sent tools it does not understand."""
+        names = frozenset(spec.name for spec in self._tools.specs(self._run.mode))
+        segments = self._transcript.turn.segments
+        last = segments[-1].round if segments else 0
+        said = "".join(s.text for s in segments if isinstance(s, Text) and s.round == last)
+        if holds_calls(said, names):
+            self._transcript.note(OFFER_TEXT_TOOLS)
 
     def _distinct(self, calls: Sequence[ToolCall], number: int) -> tuple[ToolCall, ...]:
         """The calls under ids that no earlier round has: some providers count from zero again."""

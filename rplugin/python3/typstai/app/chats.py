@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..agent.conversation import Conversation, Means
+from ..agent.images import Attached, attach
 from ..agent.run import Run, Target
 from ..agent.tools.toolset import ToolSet
 from ..domain.chat import RunStatus, Selection, turn_to_dict
@@ -19,11 +20,12 @@ from ..domain.ledger import Ledger
 from ..domain.project import ProjectFiles
 from ..domain.proposal import Hunk
 from ..editor.port import Editor
+from ..errors import SettingsError
 from ..settings import Settings
 from ..storage.chats import ChatRecord, ChatStore
 from ..typst.project import find_root
 from . import requests
-from .models import Models
+from .models import Choice, Models
 from .recorder import ChatRecorder
 from .requests import Place, Send, decode
 
@@ -48,6 +50,8 @@ class Chats:
     recovery: Recovery
     changed: Callable[[], None]
     _open: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
+    _arriving: set[str] = field(default_factory=set[str])
+    """Chats whose message is being taken in; `stop` takes them out."""
 
     @property
     def running(self) -> bool:
@@ -67,13 +71,29 @@ class Chats:
         return await self._chat(await self.store.create(await self._root(decode(Place, params))))
 
     async def send(self, params: Any) -> dict[str, Any]:
-        """Start a run for `{chat, text, target, capture, selections}`; its id."""
+        """Start a run for `{chat, text, target, capture, selections, images}`; its id.
+
+        A `stop` that comes before the run has begun ends it as soon as it has.
+        """
         request = decode(Send, params)
+        self._arriving.add(request.chat)
+        try:
+            run = await self._send(request)
+        finally:
+            stopped = request.chat not in self._arriving
+            self._arriving.discard(request.chat)
+        if stopped:
+            await self._open[request.chat].stop()
+        return {"run": run.id}
+
+    async def _send(self, request: Send) -> Run:
         conversation = await self._conversation(request.chat)
+        await self.models.ready()
         choice = self.models.get()
         record, turns = await self.store.load(request.chat)
         conversation.refresh(turns)
         run = await self._run(record, conversation.ledger, request)
+        images = await self._images(run, choice, request.images)
         notes = await self.recovery.before_send(run.chat, run.target.bufnr)
         await conversation.send(
             request.text,
@@ -83,19 +103,33 @@ class Chats:
                 tools=self.tools,
                 context_window=choice.context_window,
                 extra_prompt=self.settings.system_prompt,
+                price=choice.price,
             ),
             file=run.relative(request.target.path) if request.target else "",
             selections=tuple(_selection(run, item) for item in request.selections),
+            images=images,
             notes=notes,
         )
         await self.recovery.told(run.chat, notes)
         self.changed()
         self.editor.emit("TypstAIRunStarted", {"chat": run.chat, "run": run.id})
-        return {"run": run.id}
+        return run
+
+    async def _images(
+        self, run: Run, choice: Choice, paths: tuple[str, ...]
+    ) -> tuple[Attached, ...]:
+        """The attached images as they are now. Raises `SettingsError`, `ImageError`."""
+        if paths and not choice.vision:
+            raise SettingsError(
+                f"The model {choice.model.name} takes no images: choose one with `vision = true`,"
+                " or take the image off with :TypstAI remove."
+            )
+        return await attach(paths, tuple(run.relative(path) for path in paths)) if paths else ()
 
     async def stop(self, params: dict[str, Any]) -> None:
         """Stop the run of `{chat}`, or every run when none is named."""
         chat = params.get("chat")
+        self._arriving -= {chat} if chat else self._arriving.copy()
         chosen = [self._open[chat]] if chat in self._open else list(self._open.values())
         await asyncio.gather(*(conversation.stop() for conversation in chosen))
 

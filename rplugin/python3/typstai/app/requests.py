@@ -34,6 +34,8 @@ class Send(msgspec.Struct, frozen=True):
     target: Target | None = None
     capture: str = ""
     selections: tuple[Selection, ...] = ()
+    images: tuple[str, ...] = ()
+    """Absolute paths."""
 
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from ..agent.tools.toolset import ToolSet
 from ..domain.chat import Approval, Mode
 from ..editor.nvim import NvimEditor
 from ..errors import SettingsError
-from ..settings import Settings
+from ..settings import Settings, ToolForm
 from ..storage.chats import ChatStore
 from ..storage.database import Database
 from ..storage.recovery import RecoveryStore
@@ -90,6 +90,7 @@ class Services:
             "diagnostics.check": Diagnostics(settings, editor, self._compiler).check,
             "model.list": self._list_models,
             "model.choose": self._choose_model,
+            "tools.choose": self._choose_tools,
             "mode.choose": self._choose_mode,
             "approval.choose": self._choose_approval,
             "approval.answer": self._answer_approval,
@@ -112,6 +113,7 @@ class Services:
                 "a new one was begun.",
                 level="warn",
             )
+        services._models.start(services._tell_status)
         services._tell_status()
         await services._recovery.take_over()
         return services
@@ -143,11 +145,15 @@ class Services:
         )
 
     async def _list_models(self, params: dict[str, Any]) -> dict[str, Any]:
-        return {"names": self._models.names, "current": self._models.current}
+        return await self._models.offered()
 
     async def _choose_model(self, params: dict[str, Any]) -> None:
+        await self._models.ready()
         self._models.choose(str(params["name"]))
         self._tell_status()
+
+    async def _choose_tools(self, params: dict[str, Any]) -> None:
+        self._models.choose_tools(_one_of(ToolForm, params["name"]))
 
     async def _choose_mode(self, params: dict[str, Any]) -> None:
         self._choices.mode = _one_of(Mode, params["name"])

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import cast
 from urllib.parse import urlsplit
 
-from ...errors import ConnectError, Remedy, StatusError, StreamError
+from ...errors import ConnectError, ModelError, Remedy, StatusError, StreamError
 from .chunks import BUSY_STATUSES
 from .endpoint import Endpoint
 
@@ -155,6 +155,11 @@ def refused(
     text = f"{_outcome(endpoint, status, message, remedy)} ({status}): {_sentence(reason)}"
     text += _hint(endpoint, status, remedy)
     return StatusError(status, text, remedy=remedy, retry_after=asked)
+
+
+def no_list(endpoint: Endpoint, reason: str) -> ModelError:
+    """The server told no names of models."""
+    return ModelError(f"{label(endpoint)} lists no models: {_sentence(reason)}")
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

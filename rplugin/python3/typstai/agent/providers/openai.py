@@ -18,6 +18,7 @@ from .chunks import body_message
 from .client import ENDED_EARLY, MAX_ERROR_BODY_BYTES, BrokenBody, HttpClients, Reply
 from .endpoint import Endpoint
 from .keys import Key
+from .listing import MAX_LIST_BYTES, model_names
 from .reader import AnswerReader
 from .wire import request_body
 
@@ -38,6 +39,15 @@ class OpenAIModel:
         """The name the user gave it."""
         return self._endpoint.name
 
+    @property
+    def model(self) -> str:
+        """The provider's name of it."""
+        return self._endpoint.model
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        return self._endpoint.is_loopback
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """See `base.Model.stream`; also raises `SettingsError` when the key cannot be had."""
         key = await self._key.resolve() if self._key else ""
@@ -54,11 +64,42 @@ class OpenAIModel:
             reason = self._safe(str(error), key)
             raise failures.broken(self._endpoint, reason, error.remedy) from error
 
+    async def list_models(self, within: float) -> tuple[str, ...]:
+        """Names of the models that the server offers, asked for at most `within` seconds.
+
+        Raises `ModelError`, also when there are none, and `SettingsError`.
+        """
+        try:
+            async with asyncio.timeout(within):
+                names = model_names(await self._list())
+        except TimeoutError as error:
+            raise failures.no_list(self._endpoint, f"no answer within {within:g} s") from error
+        except StreamError as error:
+            raise failures.no_list(self._endpoint, str(error)) from error
+        if not names:
+            raise failures.no_list(self._endpoint, "what it sent is not a list of models")
+        return names
+
+    async def _list(self) -> bytes:
+        key = await self._key.resolve() if self._key else ""
+        url = self._endpoint.list_url
+        async with self._clients.get(self._endpoint, url, self._list_headers(key)) as reply:
+            if reply.status != 200:
+                raise failures.no_list(self._endpoint, f"status {reply.status}")
+            return await reply.read_all(MAX_LIST_BYTES)
+
     def _headers(self, key: str) -> dict[str, str]:
-        authorization = {"authorization": f"Bearer {key}"} if key else {}
-        own = {name.lower(): value for name, value in self._endpoint.headers.items()}
         form = {"content-type": "application/json", "accept": "text/event-stream"}
-        return {**authorization, **own, **form}
+        return {**self._authorization(key), **form}
+
+    def _list_headers(self, key: str) -> dict[str, str]:
+        if key and self._endpoint.quirks.lists_with == "x-api-key":
+            return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+        return {**self._authorization(key), "accept": "application/json"}
+
+    def _authorization(self, key: str) -> dict[str, str]:
+        own = {name.lower(): value for name, value in self._endpoint.headers.items()}
+        return {"authorization": f"Bearer {key}", **own} if key else own
 
     async def _refusal(self, reply: Reply, key: str) -> StatusError:
         if reply.status == 401 and self._key:
