@@ -119,6 +119,11 @@ local function write_file(path, data)
   return err
 end
 
+local function rename(from, to)
+  local _, err = vim.uv.fs_rename(from, to)
+  return err
+end
+
 -- A name that was made survives a power failure once its folder is on disk.
 local function sync_folder(folder)
   local fd = vim.uv.fs_open(folder, "r", 0)
@@ -137,9 +142,7 @@ function M.put(header, body)
   pcall(vim.fn.mkdir, folder, "p", FOLDER_MODE)
   local temporary = vim.fs.joinpath(folder, header.id .. ".part")
   local err = write_file(temporary, vim.json.encode(header) .. "\n" .. body)
-  if not err then
-    _, err = vim.uv.fs_rename(temporary, vim.fs.joinpath(folder, header.id .. ".record"))
-  end
+  err = err or rename(temporary, vim.fs.joinpath(folder, header.id .. ".record"))
   if err then
     vim.uv.fs_unlink(temporary)
     return err

@@ -4,10 +4,6 @@ local M = {}
 
 local api = vim.api
 
----@class typstai.Receipt what can be done with an answer
----@field state? "available"|"reverted"|"lapsed" of what it wrote; nil: it wrote nothing
----@field snapshot? integer taken after it
-
 ---@class typstai.Written a run's writes into one document
 ---@field document string
 ---@field before string hash of the text before
@@ -29,36 +25,8 @@ local api = vim.api
 ---@field run string
 ---@field edits { bufnr: integer, lines: string[] }[]
 
----@type table<string, table<string, typstai.Receipt>> by chat and run
-local receipts = {}
-
 local function refuse(code, message)
   return { code = code, message = message }
-end
-
---- Called by Python: which answers of a chat can be taken back.
----@param args { chat: string, receipts: table<string, typstai.Receipt> }
-function M.take_receipts(args)
-  local before = receipts[args.chat] or {}
-  receipts[args.chat] = args.receipts
-  for run in pairs(vim.tbl_extend("force", before, args.receipts)) do
-    if not vim.deep_equal(before[run], args.receipts[run]) then
-      local event = { kind = "receipt", id = run }
-      require("typstai.ui.chat").event({ chat = args.chat, event = event })
-    end
-  end
-end
-
---- What can be done with an answer, as far as Python has told.
----@param run string
----@return typstai.Receipt
-function M.receipt(run)
-  for _, of_chat in pairs(receipts) do
-    if of_chat[run] then
-      return of_chat[run]
-    end
-  end
-  return {}
 end
 
 local function name_of(document)
@@ -145,33 +113,26 @@ local function why_not(written, hash)
 end
 
 -- What taking back a run means for one document: an edit, nothing, or a refusal.
-local function edit_of(texts, written, is_wanted)
-  if written.reverted and not is_wanted and not written.kept then
-    return nil
-  end
+local function edit_of(texts, written)
   local live, err = live_text(texts, written.document)
   if not live then
     return nil, err
-  end
-  if live.hash == written.before then
+  elseif live.hash == written.before then
     return nil
-  end
-  if not (written.kept and vim.tbl_contains(written.left, live.hash)) then
-    if written.reverted and not is_wanted then
-      return nil
-    end
+  elseif not (written.kept and vim.tbl_contains(written.left, live.hash)) then
     return nil, why_not(written, live.hash)
   end
   local lines = require("typstai.journal").lines(written.text)
   return { bufnr = live.bufnr, document = written.document, hash = written.before, lines = lines }
 end
 
--- The edits of one run, or why it cannot be taken back.
+-- The edits of one run, or why it cannot be taken back. A newer one that was reverted
+-- before does not stop the run that is wanted.
 local function plan_step(texts, step, is_wanted)
   local edits = {}
   for _, written in ipairs(step.documents) do
-    local edit, err = edit_of(texts, written, is_wanted)
-    if err then
+    local edit, err = edit_of(texts, written)
+    if err and (is_wanted or not written.reverted) then
       return nil, err
     end
     table.insert(edits, edit)

@@ -81,7 +81,7 @@ class Recovering:
 
     def snapshot_of(self, run: str) -> None:
         """Wait until the answer offers the state in which it left the document."""
-        self.editor.wait_for("require('typstai.recovery').receipt(...).snapshot", run)
+        self.editor.wait_for("require('typstai.receipts').of(...).snapshot", run)
 
     def revert(self, run: str) -> Any:
         return self.call("runs.revert", run)

@@ -91,7 +91,7 @@ end
 
 -- At the last line of an answer.
 local function of_answer(turn)
-  local receipt = require("typstai.recovery").receipt(turn.id)
+  local receipt = require("typstai.receipts").of(turn.id)
   local found = {}
   if receipt.state == "available" or receipt.state == "reverted" then
     found.revert = function()

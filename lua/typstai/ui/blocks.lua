@@ -141,7 +141,7 @@ local RENDER = {
     return render.tool(block.segment, context, style.glyphs)
   end,
   tail = function(block, style)
-    local receipt = require("typstai.recovery").receipt(block.turn.data.id)
+    local receipt = require("typstai.receipts").of(block.turn.data.id)
     return render.tail(block.turn.data, style.glyphs, receipt)
   end,
 }

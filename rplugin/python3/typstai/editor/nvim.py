@@ -107,7 +107,7 @@ class NvimEditor:
 
     def receipts(self, chat: str, receipts: Mapping[str, Any]) -> None:
         """Tell Lua which answers of a chat can be taken back; does not wait."""
-        self._bridge.send("recovery.take_receipts", {"chat": chat, "receipts": dict(receipts)})
+        self._bridge.send("receipts.take", {"chat": chat, "receipts": dict(receipts)})
 
     def resolved(self, params: Mapping[str, Any]) -> tuple[str, Sequence[Hunk]]:
         """Take Lua's `proposal.resolved` {id, hunks}: wake who waits for it, and decode it."""
