@@ -47,8 +47,9 @@ $(VENV)/.try-ready: $(VENV)/.run-ready scripts/nvim scripts/local-model
 	@sh scripts/local-model
 	@touch $@
 
-$(VENV)/.test-ready: pyproject.toml | $(BIN)/python
+$(VENV)/.test-ready: pyproject.toml scripts/local-model | $(BIN)/python
 	$(PIP) install --editable '.[dev]'
+	@sh scripts/local-model
 	@touch $@ $(VENV)/.run-ready
 
 $(VENV)/.lint-ready: $(VENV)/.test-ready
