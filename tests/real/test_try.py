@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +55,13 @@ class Visitor:
         """Accept each review and open each file that is asked for; how many there were."""
         count = 0
         while (state := self.until(lambda now: now["waiting"] or not now["running"]))["waiting"]:
-            asked = set[str](state["waiting"])
             self.type("\x1b?waiting\r" + ("o" if state["questions"] else "a"))
-            self.until(lambda now: not asked & set(now["waiting"]))
+            self.until_answered(state["waiting"])
             count += 1
         return count
+
+    def until_answered(self, asked: Sequence[str]) -> None:
+        self.until(lambda now: not set(asked) & set(now["waiting"]))
 
     def chat(self) -> str:
         return "\n".join(self.nvim.exec_lua("return require('typstai').chat.lines()"))
