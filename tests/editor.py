@@ -33,7 +33,8 @@ class Editor:
     def feed(self, keys: str) -> None:
         """Type keys as a user would (`<CR>` notation), and wait until they are processed."""
         self.nvim.api.input(keys)
-        self.lua("return 0")
+        while self.lua("return vim.fn.getchar(1)") != 0:
+            pass
 
     def wait_for(self, condition: str, *args: Any) -> Any:
         """Wait until the Lua expression is truthy, and return its value."""

@@ -9,8 +9,8 @@ SHOWN = "return vim.diagnostic.get(...)"
 
 def start(session: Session) -> None:
     session.editor.record("TypstAIDiagnostics")
-    session.editor.nvim.command("TypstAI")
-    session.editor.seen("TypstAIHostStarted")
+    session.editor.lua("require('typstai').chat.open()")
+    session.editor.wait_for("#require('typstai').chat.lines() > 0")
 
 
 def shown(session: Session, bufnr: int, count: int) -> list[dict[str, Any]]:

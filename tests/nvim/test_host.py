@@ -87,7 +87,7 @@ def test_a_host_killed_in_a_run_loses_nothing_and_the_next_send_works(
     assert session.editor.lua("return require('typstai').status().running") is False
     assert session.ask("Once more.") == "complete"
     sent = [m["content"] for m in endpoint.requests[1].body["messages"] if m["role"] == "user"]
-    assert [text.rpartition("\n")[2] for text in sent] == ["Speak.", "Once more."]
+    assert "".join(sent).count("Speak.") == "".join(sent).count("Once more.") == 1
 
 
 def test_a_host_that_keeps_ending_stays_down_and_says_so(session: Session) -> None:

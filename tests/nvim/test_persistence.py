@@ -7,6 +7,12 @@ from endpoint import Endpoint, Wait, answer, delta, tool_calls
 from session import Session
 
 
+def whole(session: Session) -> str:
+    """The chat once the last answer has all of its line, the actions included."""
+    session.editor.wait_for("table.concat(require('typstai').chat.lines()):find('Snapshot')")
+    return session.chat()
+
+
 def test_a_chat_is_shown_again_after_a_restart(
     nvim_binary: str, endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -18,14 +24,13 @@ def test_a_chat_is_shown_again_after_a_restart(
         session.use(endpoint)
         session.document("text\n")
         assert session.ask("How long is it?") == "complete"
-        before = session.chat()
+        before = whole(session)
     with start_editor(nvim_binary) as editor:
         session = Session(editor, tmp_path)
         session.use(endpoint)
         session.document("text\n")
         editor.nvim.command("TypstAI")
-        editor.wait_for("table.concat(require('typstai').chat.lines()):find('It is short')")
-        assert session.chat() == before
+        assert whole(session) == before
         assert session.ask("And now?") == "complete"
     roles = [message["role"] for message in endpoint.requests[2].body["messages"]]
     assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
