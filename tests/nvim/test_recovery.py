@@ -264,7 +264,7 @@ def test_a_saved_document_that_was_closed_is_opened_and_reverted(work: Recoverin
 
 
 def test_an_unnamed_buffer_is_reverted_like_a_file(work: Recovering) -> None:
-    work.editor.nvim.command("enew")
+    work.editor.nvim.command("new | setfiletype typst")
     work.document = work.editor.nvim.api.get_current_buf().number
     work.editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'alpha' })")
     run = work.edit("alpha", "beta")

@@ -55,6 +55,18 @@ function M.origin(snapshot)
   return snapshot.question ~= "" and "after " .. snapshot.question or "after an answer"
 end
 
+--- What stands above the difference: when, and how much.
+---@param snapshot typstai.KeptText
+---@return string
+function M.title(snapshot)
+  local words = {
+    vim.fs.basename(snapshot.document),
+    M.age(os.time() - snapshot.at),
+    M.difference(snapshot.added, snapshot.removed),
+  }
+  return table.concat(words, require("typstai.ui.glyphs").get().separator)
+end
+
 --- The line of a snapshot in a list.
 ---@param snapshot typstai.KeptText
 ---@return string
@@ -72,8 +84,9 @@ local function say(level, text)
   require("typstai.message").show({ message = text, level = level })
 end
 
-local function scratch(lines)
+local function scratch(lines, name)
   local bufnr = api.nvim_create_buf(false, true)
+  pcall(api.nvim_buf_set_name, bufnr, name)
   api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].bufhidden = "wipe"
   vim.bo[bufnr].modifiable = false
@@ -81,14 +94,36 @@ local function scratch(lines)
   return bufnr
 end
 
+local WINDOW = {
+  breakindent = true,
+  linebreak = true,
+  number = false,
+  relativenumber = false,
+  signcolumn = "no",
+  wrap = true,
+}
+
+-- As high as the difference, and never more than half of what the document had.
+local function fit(win, rows)
+  local wanted = api.nvim_win_text_height(win, {}).all + 1
+  api.nvim_win_set_height(win, math.max(3, math.min(wanted, rows)))
+end
+
+---@type integer|nil window of the difference that is shown
+local shown_in
+
 local function open_window(bufnr, beside, title)
+  if shown_in then
+    pcall(api.nvim_win_close, shown_in, true)
+  end
   local rows = math.floor(api.nvim_win_get_height(beside) / 2)
-  local height = math.max(3, math.min(api.nvim_buf_line_count(bufnr) + 1, rows))
-  local win = api.nvim_open_win(bufnr, true, { split = "below", win = beside, height = height })
-  for name, value in pairs({ number = false, relativenumber = false, signcolumn = "no" }) do
+  local win = api.nvim_open_win(bufnr, true, { split = "below", win = beside })
+  for name, value in pairs(WINDOW) do
     vim.wo[win][0][name] = value
   end
-  vim.wo[win][0].winbar = title:gsub("%%", "%%%%") .. "%=<CR> restore  q close"
+  vim.wo[win][0].winbar = " " .. title:gsub("%%", "%%%%") .. "%=<CR> restore  q close "
+  fit(win, rows)
+  shown_in = win
   return win
 end
 
@@ -108,9 +143,10 @@ function M.preview(snapshot, document)
     return
   end
   local shown = require("typstai.journal").hash(live)
-  local bufnr = scratch(require("typstai.snapshots").unified(live, snapshot.lines))
+  local difference = require("typstai.snapshots").unified(live, snapshot.lines)
+  local bufnr = scratch(difference, "typstai://snapshot/" .. snapshot.id)
   local beside = require("typstai.buffer").show(document)
-  local win = open_window(bufnr, beside, " " .. M.line(snapshot))
+  local win = open_window(bufnr, beside, M.title(snapshot))
   local function close()
     pcall(api.nvim_win_close, win, true)
     if api.nvim_win_is_valid(beside) then
