@@ -105,10 +105,19 @@ local function selection(kept)
     }
 end
 
---- The attached selections as they read now.
+--- The attached selections as they read now; those that are gone are forgotten.
 ---@return typstai.Selection[]
 function M.attached()
-  return vim.iter(attached):map(selection):totable()
+  attached = vim.tbl_filter(function(kept)
+    return place(kept) ~= nil
+  end, attached)
+  return vim.tbl_map(selection, attached)
+end
+
+--- Takes one of the attached selections off.
+---@param position integer from 1, as in `attached`
+function M.remove(position)
+  table.remove(attached, position)
 end
 
 --- Takes everything off the next message.

@@ -4,6 +4,7 @@ local M = {}
 ---@class typstai.Command
 ---@field run fun(args: string[], command: table)
 ---@field complete? fun(args: string[]): string[]
+---@field args? integer how many words are completed; one when left out
 ---@field help string
 
 local function tell(level)
@@ -39,15 +40,34 @@ local function choice(method, prompt, names, help)
   }
 end
 
+--- What is configured first, then what the servers list; why one lists none is told once.
 local function pick_model()
   require("typstai.rpc").call("model.list", vim.empty_dict(), function(err, models)
     if err then
       tell("error")(err)
-    else
-      choose("model.choose", "Model (now " .. models.current .. ")", models.names)
+      return
     end
+    if #models.problems > 0 then
+      tell("info")({ message = table.concat(models.problems, " ") })
+    end
+    local names = vim.list_extend(models.names, models.live)
+    choose("model.choose", "Model (now " .. models.current .. ")", names)
   end)
 end
+
+local function add_selection()
+  if require("typstai.attachments").add_selection() then
+    require("typstai.ui.chat").open()
+  end
+end
+
+local function add_image(path)
+  if require("typstai.attachments").add_image(path) then
+    require("typstai.ui.chat").open()
+  end
+end
+
+local ADD = { selection = add_selection, image = add_image }
 
 ---@type table<string, typstai.Command>
 M.SUBCOMMANDS = {
@@ -87,6 +107,12 @@ M.SUBCOMMANDS = {
     end,
   },
   mode = choice("mode.choose", "Mode", { "edit", "read" }, "Choose what the agent may do."),
+  tools = choice(
+    "tools.choose",
+    "Tools",
+    { "native", "text" },
+    "Choose how this model calls tools."
+  ),
   approval = choice(
     "approval.choose",
     "Approval",
@@ -94,17 +120,26 @@ M.SUBCOMMANDS = {
     "Choose whether edits wait for you."
   ),
   add = {
-    help = "Attach the selection to the next message.",
-    complete = function()
-      return { "selection" }
+    help = "Attach the selection, or an image file, to the next message.",
+    args = 2,
+    complete = function(words)
+      return words[2] == "image" and #words == 3 and vim.fn.getcompletion(words[3] or "", "file")
+        or vim.tbl_keys(ADD)
     end,
     run = function(args)
-      if args[1] ~= "selection" then
-        tell("warn")({ message = "What to add? :'<,'>TypstAI add selection" })
-        return
+      local add = ADD[table.remove(args, 1)]
+      if add then
+        add(#args > 0 and table.concat(args, " ") or nil)
+      else
+        local message = "What to add? :'<,'>TypstAI add selection, or :TypstAI add image PATH"
+        tell("warn")({ message = message })
       end
-      require("typstai.capture").add_selection()
-      require("typstai.ui.chat").open()
+    end,
+  },
+  remove = {
+    help = "Take something off the next message.",
+    run = function()
+      require("typstai.attachments").choose_removal()
     end,
   },
   accept = {
@@ -178,7 +213,8 @@ function M.complete(lead, line)
   local names = vim.tbl_keys(M.SUBCOMMANDS)
   if #words > 1 then
     local found = M.SUBCOMMANDS[words[1]]
-    names = #words == 2 and found and found.complete and found.complete(words) or {}
+    local completes = found and found.complete and #words - 1 <= (found.args or 1)
+    names = completes and found.complete(words) or {}
   end
   table.sort(names)
   return vim.tbl_filter(function(name)

@@ -66,6 +66,12 @@
 ---@field end_line integer
 ---@field text string
 
+---@class typstai.Picture what is kept of an image that was sent
+---@field path string relative to the project, for display
+---@field width integer
+---@field height integer
+---@field thumbnail string a small PNG as base64, or ""
+
 ---@class typstai.Segment
 ---@field kind "reasoning"|"text"|"tool"
 ---@field round integer
@@ -87,28 +93,36 @@
 ---@field text? string user
 ---@field file? string user: where it was sent from
 ---@field selections? typstai.Selection[] user
+---@field images? typstai.Picture[] user
+---@field notes? string[] user: what the model was told; assistant: what the user is told
 ---@field model? string assistant
 ---@field status? "running"|"complete"|"incomplete"|"cancelled"|"failed" assistant
 ---@field error? string assistant
 ---@field segments? typstai.Segment[] assistant
 ---@field input_tokens? integer assistant
 ---@field output_tokens? integer assistant
+---@field estimated? boolean assistant: some of the tokens are a guess
+---@field cost? number assistant: 0 where no price is known
+---@field notice? string assistant: holds only now; never stored
 ---@field seconds? number assistant
 
 -- Python tells the screen of everything that happens in a chat by these events,
 -- in order. `index` counts segments from 1.
 ---@class typstai.ChatEvent
----@field kind "turn"|"segment"|"append"|"finish"|"receipt"|"title" `receipt`: made in Lua
+---@field kind "turn"|"segment"|"append"|"notice"|"note"|"finish"|"receipt"|"title" `receipt`: made in Lua
 ---@field turn? typstai.Turn turn: a new turn, or one again as a whole (same id: replaces it)
 ---@field id? string segment, append, finish: the turn
 ---@field index? integer segment, append
 ---@field segment? typstai.Segment segment: put in place of the one at `index`, or added after the last
----@field text? string append: more text of the segment at `index` (reasoning or text)
+---@field text? string append: more text of the segment at `index` (reasoning or text);
+---  notice: a sentence that holds only now, "" takes it away; note: one that stays
 ---@field status? string finish
 ---@field error? string finish
 ---@field seconds? number finish
 ---@field input_tokens? integer finish
 ---@field output_tokens? integer finish
+---@field estimated? boolean finish
+---@field cost? number finish
 ---@field title? string title
 
 ---@class typstai.Chat

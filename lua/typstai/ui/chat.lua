@@ -35,6 +35,12 @@ local function redraw_winbars()
   end
 end
 
+local function draw_attachments()
+  for _, view in pairs(views) do
+    view:draw_attachments()
+  end
+end
+
 local function release_all()
   for _, view in pairs(views) do
     view:release()
@@ -62,6 +68,7 @@ local function start()
     M.refresh_proposal(event.data.id)
   end)
   require("typstai.status").on_update(redraw_winbars)
+  require("typstai.attachments").on_change(draw_attachments)
 end
 
 local function forget(id)
@@ -232,7 +239,7 @@ function M.send()
       tell(err)
       return
     end
-    require("typstai.capture").clear()
+    require("typstai.attachments").clear()
     if views[view.id] == view then
       view.prompt:take(text)
     end

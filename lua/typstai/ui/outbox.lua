@@ -59,6 +59,7 @@ function M.submit(view, text, attachments, callback)
     target = target,
     capture = taken.id,
     selections = attachments or taken.selections,
+    images = attachments and {} or require("typstai.attachments").images(),
   }, function(err, result)
     view.sending = false
     callback(err, result)

@@ -21,12 +21,16 @@ function Prompt.new(surface, hint)
   return setmetatable({ surface = surface, states = { { "" } }, at = 1, hint = hint }, Prompt)
 end
 
---- How the border looks, as options of its extmark.
+--- How the border looks, as options of its extmark: the rule, and what is attached.
 ---@param glyphs typstai.ui.Glyphs
 ---@return table
 function Prompt.border(glyphs)
+  local lines = { { { glyphs.rule:rep(RULE_COLUMNS), "TypstAIRule" } } }
+  for _, item in ipairs(require("typstai.attachments").list()) do
+    table.insert(lines, { { "+ " .. require("typstai.ui.page").clean(item.label), "TypstAIDim" } })
+  end
   return {
-    virt_lines = { { { glyphs.rule:rep(RULE_COLUMNS), "TypstAIRule" } } },
+    virt_lines = lines,
     virt_lines_above = true,
     virt_text = { { glyphs.prompt, "TypstAIDim" } },
     virt_text_pos = "inline",

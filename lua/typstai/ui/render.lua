@@ -2,6 +2,7 @@
 -- call to Neovim's API, so a transcript can be rendered and compared anywhere.
 -- Rows of spans are 0-based within the rendered lines, columns are bytes.
 local Page = require("typstai.ui.page")
+local usage = require("typstai.ui.usage")
 
 local M = {}
 
@@ -35,20 +36,6 @@ function M.duration(seconds)
     return whole .. " s"
   end
   return ("%d min %d s"):format(math.floor(whole / 60), whole % 60)
-end
-
---- `950 tok`, `2.1k tok`, `1.3M tok`; "" for none.
----@param count number
----@return string
-function M.tokens(count)
-  if count <= 0 then
-    return ""
-  elseif count < 1000 then
-    return ("%d tok"):format(count)
-  elseif count < 999950 then
-    return ("%.1fk tok"):format(count / 1000)
-  end
-  return ("%.1fM tok"):format(count / 1e6)
 end
 
 local function joined(glyphs, words)
@@ -88,6 +75,11 @@ function M.user(turn, glyphs)
     local path = Page.clean(selection.path)
     local range = ("%d-%d"):format(selection.start_line, selection.end_line)
     out:add({ { ("+ selection %s:%s"):format(path, range), "TypstAIDim" } })
+  end
+  for _, image in ipairs(turn.images or {}) do
+    local size = ("%dx%d"):format(image.width, image.height)
+    local label = ("+ image %s %s"):format(Page.clean(image.path), size)
+    out:add({ { label, "TypstAIDim" } })
   end
   out:add({ { "" } })
   return out:result()
@@ -219,11 +211,11 @@ function M.tool(segment, context, glyphs)
 end
 
 local function ending(turn, glyphs)
-  local spent = M.tokens((turn.input_tokens or 0) + (turn.output_tokens or 0))
+  local spent = usage.text(usage.of({ turn }), glyphs.separator)
   local took = M.duration(turn.seconds)
   local reason = Page.clean(turn.error)
   if turn.status == "running" then
-    return glyphs.running, "TypstAIDim"
+    return joined({ separator = " " }, { glyphs.running, Page.clean(turn.notice) }), "TypstAIDim"
   elseif turn.status == "failed" then
     local text = reason ~= "" and reason or "The run failed; see :TypstAI log."
     return glyphs.failed .. " " .. text, "TypstAIError"
@@ -249,6 +241,9 @@ end
 ---@return typstai.ui.Rendered
 function M.tail(turn, glyphs, receipt)
   local out = Page.new()
+  for _, note in ipairs(turn.notes or {}) do
+    out:add({ { Page.clean(note), "TypstAIDim" } })
+  end
   out:add({ { ending(turn, glyphs) }, offers(turn, glyphs, receipt) })
   out:add({ { "" } })
   return out:result()

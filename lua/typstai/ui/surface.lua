@@ -158,6 +158,14 @@ function Surface:write(edit)
   self:place_mark()
 end
 
+--- Draws the border in another way.
+---@param look table options of its extmark
+function Surface:set_look(look)
+  self.look = look
+  local options = vim.tbl_extend("error", look, { id = self.mark, right_gravity = false })
+  vim.api.nvim_buf_set_extmark(self.bufnr, NAMESPACE, self.border0, 0, options)
+end
+
 --- Puts lines in the place of the prompt; only what differs is touched.
 ---@param lines string[]
 function Surface:set_prompt(lines)

@@ -184,8 +184,22 @@ function Transcript:segment(view, event)
 end
 
 ---@private
+function Transcript:notice(view, event)
+  view.data.notice = event.text
+  self:refresh(view.blocks[#view.blocks])
+end
+
+---@private
+function Transcript:note(view, event)
+  view.data.notes = vim.list_extend(view.data.notes or {}, { event.text })
+  self:refresh(view.blocks[#view.blocks])
+end
+
+---@private
 function Transcript:finish(view, event)
-  for _, field in ipairs({ "status", "error", "seconds", "input_tokens", "output_tokens" }) do
+  view.data.notice = nil
+  local told = { "status", "error", "seconds", "input_tokens", "output_tokens" }
+  for _, field in ipairs(vim.list_extend(told, { "estimated", "cost" })) do
     view.data[field] = event[field]
   end
   self:refresh(view.blocks[#view.blocks])
@@ -237,7 +251,7 @@ function Transcript:redraw()
   self:decorate_all(placed)
 end
 
-local EVENTS_OF_ANSWER = { append = true, segment = true, finish = true, receipt = true }
+local EVENTS_OF_ANSWER = { "append", "segment", "notice", "note", "finish", "receipt" }
 
 --- Takes in one event of the chat.
 ---@param event typstai.ChatEvent
@@ -247,7 +261,7 @@ function Transcript:event(event)
     return
   end
   local view = self.by_id["assistant:" .. (event.id or "")]
-  if view and EVENTS_OF_ANSWER[event.kind] then
+  if view and vim.tbl_contains(EVENTS_OF_ANSWER, event.kind) then
     self[event.kind](self, view, event)
   end
 end

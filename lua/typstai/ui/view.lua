@@ -99,6 +99,7 @@ function View:watch()
     self:refresh_tools(function(segment)
       return require("typstai.ui.actions").pending_diff(segment) ~= nil
     end)
+    self:draw_attachments()
   end)
   on({ "TextChanged", "TextChangedI", "TextChangedP" }, "repair and scroll", function(event)
     self:heal()
@@ -202,21 +203,21 @@ function View:refresh_tools(wanted)
   self.cursor:draw_hints()
 end
 
-local function tokens_of(turns)
-  local sum = 0
-  for _, view in ipairs(turns) do
-    sum = sum + (view.data.input_tokens or 0) + (view.data.output_tokens or 0)
-  end
-  return sum
+--- Shows above the prompt what goes along with the next message.
+function View:draw_attachments()
+  self.surface:set_look(require("typstai.ui.prompt").border(self.glyphs))
 end
 
 --- Sets the line above each window of the chat.
 function View:draw_winbar()
-  local status = require("typstai.status").get()
+  local status, usage = require("typstai.status").get(), require("typstai.ui.usage")
+  local turns = vim.tbl_map(function(view)
+    return view.data
+  end, self.transcript.turns)
   local info = {
     title = self.title ~= "" and self.title or vim.fs.basename(self.project),
     words = { status.model, status.mode, status.approval },
-    tokens = tokens_of(self.transcript.turns),
+    use = usage.text(usage.of(turns), self.glyphs.separator),
   }
   for _, win in ipairs(self:windows()) do
     local width = vim.api.nvim_win_get_width(win)

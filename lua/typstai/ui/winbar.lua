@@ -1,6 +1,5 @@
 -- The line above a chat: title, model, mode and approval on the left, use on the right.
 local Page = require("typstai.ui.page")
-local render = require("typstai.ui.render")
 
 local M = {}
 
@@ -10,7 +9,7 @@ local MARGIN = " "
 ---@class typstai.ui.WinbarInfo
 ---@field title string
 ---@field words string[] model, mode, approval
----@field tokens integer
+---@field use string what the chat used, "" for nothing
 
 local function cut(text, width, more)
   if vim.api.nvim_strwidth(text) <= width then
@@ -38,7 +37,7 @@ end
 --- Leaves out what does not fit: first the use, then words from the right, then the
 --- title's end.
 local function fit(info, width, glyphs)
-  local words, right = vim.list_slice(info.words), render.tokens(info.tokens)
+  local words, right = vim.list_slice(info.words), info.use
   local title = Page.clean(info.title)
   local least = math.min(TITLE_LEAST, vim.api.nvim_strwidth(title))
   local function rest()
