@@ -20,3 +20,11 @@ end, {
     return require("typstai.commands").complete(lead, line)
   end,
 })
+
+local ACTIONS = { "rephrase", "simplify", "style", "translate", "continue", "fix", "ask", "redact" }
+
+for _, id in ipairs(ACTIONS) do
+  vim.keymap.set({ "n", "x" }, ("<Plug>(typstai-%s)"):format(id), function()
+    return require("typstai.actions").operator(id)
+  end, { expr = true, desc = "typstai: " .. id })
+end

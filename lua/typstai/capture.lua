@@ -43,12 +43,8 @@ local function place(kept)
   if not vim.api.nvim_buf_is_loaded(kept.bufnr) then
     return nil
   end
-  local at = vim.api.nvim_buf_get_extmark_by_id(
-    kept.bufnr,
-    namespace,
-    kept.mark,
-    { details = true }
-  )
+  local at =
+    vim.api.nvim_buf_get_extmark_by_id(kept.bufnr, namespace, kept.mark, { details = true })
   if not at[1] then
     return nil
   end
@@ -65,30 +61,11 @@ local function place(kept)
   }
 end
 
---- Column after the character at byte column `col` (from 1) of a line, from 0.
-local function after_char(line, col)
-  local char = vim.fn.strcharpart(line:sub(col), 0, 1, true)
-  return math.min(#line, col - 1 + #char)
-end
-
---- Range of the last visual selection of the current buffer, end-exclusive. A
---- block counts as its whole lines.
-local function visual_range()
-  local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
-  local last = vim.fn.getline(to[2])
-  if vim.fn.visualmode() ~= "v" then
-    return from[2] - 1, 0, to[2] - 1, #last
-  end
-  local exclusive = vim.o.selection == "exclusive"
-  local stop = exclusive and math.min(#last, to[3] - 1) or after_char(last, to[3])
-  return from[2] - 1, math.min(#vim.fn.getline(from[2]), from[3] - 1), to[2] - 1, stop
-end
-
 --- Attaches the last visual selection of the current buffer to the next message.
 ---@return typstai.Selection
 function M.add_selection()
   local bufnr = vim.api.nvim_get_current_buf()
-  table.insert(attached, mark(bufnr, visual_range()))
+  table.insert(attached, mark(bufnr, unpack(require("typstai.selection").visual())))
   return M.attached()[#attached]
 end
 
@@ -157,6 +134,24 @@ function M.take(bufnr)
   local selections = M.attached()
   remember(id, { cursor = bufnr and cursor_of(bufnr), selection = fresh[#fresh] })
   return { id = id, selections = selections }
+end
+
+--- Tracks a range under an id of the caller's, as a selection, until it is released.
+---@param id string
+---@param bufnr integer
+---@param range typstai.Range
+function M.keep(id, bufnr, range)
+  runs[id] = { selection = mark(bufnr, unpack(range)) }
+end
+
+--- Forgets a range that was kept.
+---@param id string
+function M.release(id)
+  local kept = runs[id] and runs[id].selection
+  runs[id] = nil
+  if kept and vim.api.nvim_buf_is_valid(kept.bufnr) then
+    vim.api.nvim_buf_del_extmark(kept.bufnr, namespace, kept.mark)
+  end
 end
 
 --- Where a captured place is now; nil when there was none or it is gone.

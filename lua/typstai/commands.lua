@@ -69,6 +69,32 @@ end
 
 local ADD = { selection = add_selection, image = add_image }
 
+local function run_action(id, args, command)
+  local action = require("typstai.actions").get(id or "")
+  if not action then
+    return tell("warn")({ message = ("There is no action %s."):format(id or "without a name") })
+  end
+  local answer = table.concat(args, " ")
+  require("typstai.actions").run(id, {
+    range = require("typstai.selection").of_command(command),
+    params = action.ask and answer ~= "" and { [action.ask] = answer } or nil,
+  })
+end
+
+--- A text action on the range, or on the paragraph under the cursor.
+local function action_command(id, help)
+  return {
+    help = help,
+    complete = function(words)
+      local action = require("typstai.actions").get(id)
+      return require("typstai.ui.question").complete(action and action.ask, words[2] or "")
+    end,
+    run = function(args, command)
+      run_action(id, args, command)
+    end,
+  }
+end
+
 ---@type table<string, typstai.Command>
 M.SUBCOMMANDS = {
   chat = {
@@ -87,8 +113,35 @@ M.SUBCOMMANDS = {
     help = "Stop every run.",
     run = function()
       require("typstai.rpc").call("chat.stop", vim.empty_dict(), tell("error"))
+      require("typstai.actions").stop()
     end,
   },
+  action = {
+    help = "Do a text action, one of your own too, on the range or the paragraph.",
+    complete = function()
+      return vim.tbl_map(function(action)
+        return action.id
+      end, require("typstai.actions").list())
+    end,
+    run = function(args, command)
+      local id = table.remove(args, 1)
+      run_action(id, args, command)
+    end,
+  },
+  actions = {
+    help = "Choose a text action for the range or the paragraph.",
+    run = function(_, command)
+      require("typstai.actions").menu(require("typstai.selection").of_command(command))
+    end,
+  },
+  rephrase = action_command("rephrase", "Say it in other words."),
+  simplify = action_command("simplify", "Make it easier to read."),
+  style = action_command("style", "Change the tone."),
+  translate = action_command("translate", "Translate it."),
+  continue = action_command("continue", "Write what comes next."),
+  fix = action_command("fix", "Correct spelling and grammar."),
+  ask = action_command("ask", "Change it as you say."),
+  redact = action_command("redact", "Mask personal data."),
   model = {
     help = "Choose the model.",
     run = function(args)

@@ -38,6 +38,15 @@ function M.stop(chat, callback)
   end)
 end
 
+--- Starts a text action and returns at once; see |typstai-actions|.
+---@param id string
+---@param opts? typstai.ActionOptions
+---@param callback? fun(err: nil, result: typstai.ActionResult)
+---@return string id of this run
+function M.action(id, opts, callback)
+  return require("typstai.actions").run(id, opts, callback)
+end
+
 M.chat = {
   open = function()
     require("typstai.ui.chat").open()

@@ -72,7 +72,8 @@ def context_around(text: str, start: int, end: int, blocks: int) -> tuple[str, s
     """
     before = re.split(r"\n[ \t]*\n", text[:start])
     after = re.split(r"\n[ \t]*\n", text[end:])
-    return "\n\n".join(before[-(blocks + 1) :]), "\n\n".join(after[: blocks + 1])
+    above, below = before[-(blocks + 1) :], after[: blocks + 1]
+    return "\n\n".join(above).strip("\n"), "\n\n".join(below).strip("\n")
 
 
 def split_blocks(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, Propo
 from ..domain.verdict import compare
 from ..editor.port import Editor
 from . import judgement
+from .granularity import cut
 from .passage import Located, locate
 
 CHAT = ""
@@ -51,7 +52,7 @@ async def land(
             replace(edit, start=edit.start + located.start, end=edit.end + located.start)
             for edit in edits
         ]
-        hunks = await landing.editor.refine(line_changes(located.snapshot, moved))
+        hunks = cut(await landing.editor.refine(line_changes(located.snapshot, moved)))
         if not hunks:
             return Empty(reason="no-change")
         if _is_too_much(hunks):

@@ -1,0 +1,256 @@
+-- Text actions: what the user asked for goes to Python with the place it is about, which
+-- is tracked by marks; what became of it is told once.
+local M = {}
+
+---@class typstai.Action
+---@field id string
+---@field title string
+---@field ask? "tone"|"language"|"instructions" what the user is asked for first
+
+---@type typstai.Action[]
+M.BUILT_IN = {
+  { id = "rephrase", title = "Rephrase" },
+  { id = "simplify", title = "Simplify" },
+  { id = "style", title = "Change the tone", ask = "tone" },
+  { id = "translate", title = "Translate", ask = "language" },
+  { id = "continue", title = "Continue writing" },
+  { id = "fix", title = "Fix spelling and grammar" },
+  { id = "ask", title = "Ask for a change", ask = "instructions" },
+  { id = "redact", title = "Redact personal data" },
+}
+
+---@class typstai.RunningAction
+---@field id string
+---@field action string
+---@field bufnr integer
+---@field callback? fun(err: nil, result: typstai.ActionResult)
+---@field stopped? boolean
+
+---@type table<string, typstai.RunningAction>
+local running = {}
+---@type table<integer, fun()> gives the user's map of the stop key back, by buffer
+local lent = {}
+
+--- Every action there is: the built-in ones, then the user's own.
+---@return typstai.Action[]
+function M.list()
+  local options = require("typstai.config").get().actions
+  local all = vim.tbl_filter(function(action)
+    return action.id ~= "redact" or options.redact
+  end, M.BUILT_IN)
+  for _, own in ipairs(options.custom) do
+    if type(own) == "table" and own.id then
+      table.insert(all, { id = own.id, title = own.title or own.id })
+    end
+  end
+  return all
+end
+
+--- The action of that name, or nil.
+---@param id string
+---@return typstai.Action|nil
+function M.get(id)
+  for _, action in ipairs(vim.list_extend(vim.deepcopy(M.BUILT_IN), M.list())) do
+    if action.id == id then
+      return action
+    end
+  end
+end
+
+local function running_in(bufnr)
+  for _, work in pairs(running) do
+    if work.bufnr == bufnr then
+      return true
+    end
+  end
+  return false
+end
+
+local function lend_stop_key(bufnr)
+  local key = require("typstai.config").get().keymaps.actions.stop
+  if key and key ~= "" and not lent[bufnr] then
+    local function stop()
+      M.stop(bufnr)
+    end
+    local opts = { desc = "typstai: stop the action" }
+    lent[bufnr] = require("typstai.mapping").lend(bufnr, {
+      { modes = { "n" }, lhs = key, rhs = stop, opts = opts },
+    })
+  end
+end
+
+local function give_back_stop_key(bufnr)
+  local give_back = not running_in(bufnr) and lent[bufnr]
+  if give_back then
+    lent[bufnr] = nil
+    give_back()
+  end
+end
+
+local function finish(work, result)
+  running[work.id] = nil
+  require("typstai.ui.spinner").stop(work.id)
+  require("typstai.capture").release(work.id)
+  give_back_stop_key(work.bufnr)
+  require("typstai.ui.outcome").tell(work.action, result)
+  require("typstai.events").emit({
+    name = "TypstAIActionFinished",
+    data = {
+      id = work.id,
+      action = work.action,
+      status = result.status,
+      reason = result.reason,
+      warnings = result.warnings,
+    },
+  })
+  if work.callback then
+    work.callback(nil, result)
+  end
+end
+
+local function failure(reason, message)
+  return { status = "failed", reason = reason, warnings = {}, error = message }
+end
+
+local function send(work, params, spelling)
+  if work.stopped then
+    return finish(work, failure("aborted", ""))
+  end
+  require("typstai.rpc").call("action.run", {
+    id = work.id,
+    action = work.action,
+    bufnr = work.bufnr,
+    path = vim.api.nvim_buf_get_name(work.bufnr),
+    params = next(params) and params or vim.empty_dict(),
+    spelling = spelling,
+  }, function(err, result)
+    finish(work, result or failure("error", err and err.message or "The helper process ended."))
+  end)
+end
+
+local function start(work, params)
+  local place = require("typstai.capture").place({ run = work.id, what = "selection" })
+  if not place then
+    return finish(work, { status = "empty", reason = "no-target", warnings = {} })
+  end
+  running[work.id] = work
+  local range = { place.row0, place.byte_col, place.end_row0, place.end_byte_col }
+  require("typstai.ui.spinner").start(work.id, work.action, work.bufnr, range)
+  lend_stop_key(work.bufnr)
+  if work.action ~= "fix" then
+    return send(work, params, {})
+  end
+  require("typstai.spelling").find(work.bufnr, range, function(found)
+    send(work, params, found)
+  end)
+end
+
+---@class typstai.ActionOptions
+---@field bufnr? integer the current buffer when left out
+---@field range? typstai.Range the paragraph under the cursor when left out
+---@field params? table<string, string> tone, language, instructions
+---@field on_params? fun(params: table<string, string>) told what the user answered
+
+local function target(opts)
+  local bufnr = opts.bufnr or 0
+  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
+  if not vim.api.nvim_buf_is_valid(bufnr) or not require("typstai.buffer").load(bufnr) then
+    return nil, nil, "The document is no longer open."
+  end
+  local selection = require("typstai.selection")
+  local win = vim.fn.bufwinid(bufnr)
+  local row0 = win ~= -1 and vim.api.nvim_win_get_cursor(win)[1] - 1 or 0
+  local range = opts.range and selection.checked(bufnr, opts.range)
+    or not opts.range and selection.paragraph(bufnr, row0)
+  return bufnr, range, not range and "The range lies outside of the document." or nil
+end
+
+--- Starts an action and returns at once; it ends in exactly one result, told by a message,
+--- by the event `TypstAIActionFinished` and to the callback, whose first argument is nil.
+---@param id string
+---@param opts? typstai.ActionOptions
+---@param callback? fun(err: nil, result: typstai.ActionResult)
+---@return string id of this run
+function M.run(id, opts, callback)
+  opts = opts or {}
+  local bufnr, range, problem = target(opts)
+  local work = {
+    id = ("a%x%06x"):format(vim.uv.hrtime(), math.random(0, 0xffffff)),
+    action = id,
+    bufnr = bufnr or -1,
+    callback = callback,
+  }
+  local action = M.get(id)
+  if not action then
+    problem = ("There is no action %s."):format(id)
+  end
+  if problem then
+    finish(work, failure("error", problem))
+    return work.id
+  end
+  require("typstai.capture").keep(work.id, bufnr, range)
+  require("typstai.ui.question").ask(action.ask, opts.params, function(params)
+    if opts.on_params then
+      opts.on_params(params)
+    end
+    start(work, params)
+  end, function()
+    finish(work, failure("aborted", ""))
+  end)
+  return work.id
+end
+
+--- Ends the actions that work on a buffer, or all of them.
+---@param bufnr? integer
+function M.stop(bufnr)
+  for _, work in pairs(running) do
+    if not bufnr or work.bufnr == bufnr then
+      work.stopped = true
+      require("typstai.rpc").call("action.stop", { id = work.id })
+    end
+  end
+end
+
+--- Offers every action for a range, in a list.
+---@param range? typstai.Range
+function M.menu(range)
+  local bufnr = vim.api.nvim_get_current_buf()
+  vim.ui.select(M.list(), {
+    prompt = "Action",
+    format_item = function(action)
+      return action.title
+    end,
+  }, function(action)
+    if action then
+      M.run(action.id, { bufnr = bufnr, range = range })
+    end
+  end)
+end
+
+-- What the operator does; the dot command does it again, with what was answered.
+---@type { id: string, params: table<string, string>|nil }
+local operation
+
+--- Called by Neovim as 'operatorfunc'.
+---@param kind "char"|"line"|"block"
+function M.operate(kind)
+  local current = operation
+  M.run(current.id, {
+    range = require("typstai.selection").operator(kind),
+    params = current.params,
+    on_params = function(params)
+      current.params = params
+    end,
+  })
+end
+
+--- The keys that apply an action to a motion or a selection, for an expression map.
+---@param id string
+---@return string
+function M.operator(id)
+  operation = { id = id }
+  vim.o.operatorfunc = "v:lua.require'typstai.actions'.operate"
+  return "g@"
+end
+
+return M
