@@ -82,8 +82,9 @@ end
 --- Codes: `no_buffer`, `not_modifiable`, those of `ahead`.
 ---@param bufnr integer
 ---@param changes typstai.LineChange[] may carry their `steps`
----@param ahead? fun(bufnr: integer, changes: typstai.LineChange[]): typstai.Error|nil told
----  what will be made, from the top; its error refuses everything
+---@param ahead? fun(bufnr: integer, changes: typstai.LineChange[]): typstai.Error|nil, fun()|nil
+---  told what will be made, from the top; its error refuses everything, its function is called
+---  when it is made
 ---@return table<integer, boolean>|nil made by index, typstai.Error|nil
 function M.run(bufnr, changes, ahead)
   local buffer = require("typstai.buffer")
@@ -97,7 +98,10 @@ function M.run(bufnr, changes, ahead)
   if #fits == 0 then
     return made
   end
-  local err = ahead and ahead(bufnr, picked(changes, fits))
+  local err, done
+  if ahead then
+    err, done = ahead(bufnr, picked(changes, fits))
+  end
   if err then
     return nil, err
   end
@@ -107,6 +111,9 @@ function M.run(bufnr, changes, ahead)
     made[fits[i]] = true
   end
   close_undo_step(bufnr)
+  if done then
+    done()
+  end
   return made
 end
 

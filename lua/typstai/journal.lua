@@ -21,6 +21,8 @@ local records = 0
 
 ---@type table<string, boolean> run and document whose text before is stored
 local stored = {}
+---@type table<integer, { tick: integer, hash: string }> what was written last, by buffer
+local written = {}
 
 --- Folder of the records.
 function M.folder()
@@ -99,22 +101,25 @@ end
 local function write_all(fd, data)
   local offset = 0
   while offset < #data do
-    local written, err = vim.uv.fs_write(fd, data:sub(offset + 1), offset)
-    if not written then
+    local count, err = vim.uv.fs_write(fd, data:sub(offset + 1), offset)
+    if not count then
       return err
     end
-    offset = offset + written
+    offset = offset + count
   end
+end
+
+local function sync(fd)
   local _, err = vim.uv.fs_fsync(fd)
   return err
 end
 
-local function write_file(path, data)
+local function write_file(path, data, is_synced)
   local fd, err = vim.uv.fs_open(path, "wx", FILE_MODE)
   if not fd then
     return err
   end
-  err = write_all(fd, data)
+  err = write_all(fd, data) or (is_synced and sync(fd) or nil)
   vim.uv.fs_close(fd)
   return err
 end
@@ -128,12 +133,13 @@ end
 local function sync_folder(folder)
   local fd = vim.uv.fs_open(folder, "r", 0)
   if fd then
-    vim.uv.fs_fsync(fd)
+    sync(fd)
     vim.uv.fs_close(fd)
   end
 end
 
---- Puts a record into the journal, whole or not at all.
+--- Puts a record into the journal, whole or not at all. A text is on disk when this
+--- returns; a record without one may be lost when power fails, which loses no text.
 ---@param header table
 ---@param body string
 ---@return string|nil err what the system said
@@ -141,13 +147,15 @@ function M.put(header, body)
   local folder = M.folder()
   pcall(vim.fn.mkdir, folder, "p", FOLDER_MODE)
   local temporary = vim.fs.joinpath(folder, header.id .. ".part")
-  local err = write_file(temporary, vim.json.encode(header) .. "\n" .. body)
+  local err = write_file(temporary, vim.json.encode(header) .. "\n" .. body, header.bytes ~= nil)
   err = err or rename(temporary, vim.fs.joinpath(folder, header.id .. ".record"))
   if err then
     vim.uv.fs_unlink(temporary)
     return err
   end
-  sync_folder(folder)
+  if header.bytes then
+    sync_folder(folder)
+  end
 end
 
 -- Names sort in the order in which the records were made.
@@ -179,28 +187,42 @@ local function needs_body(entry, document)
   return entry.kind == "restore"
 end
 
+local function hash_before(bufnr, lines)
+  local last = written[bufnr]
+  local is_last = last and last.tick == vim.api.nvim_buf_get_changedtick(bufnr)
+  return is_last and last.hash or M.hash(lines)
+end
+
+local function header_of(entry, document, after)
+  local seconds, micros = vim.uv.gettimeofday()
+  return vim.tbl_extend("force", entry, {
+    id = new_id(seconds, micros),
+    document = document,
+    at = seconds + micros / 1e6,
+    after = after,
+  })
+end
+
 --- Records what is about to be written into a buffer.
 --- Code: `not_stored`; then nothing may be written.
 ---@param entry typstai.JournalEntry
 ---@param bufnr integer
 ---@param changes typstai.LineChange[] that fit, from the top
----@return typstai.Error|nil
+---@return typstai.Error|nil err
+---@return fun()|nil done to be called after the write
 function M.write_ahead(entry, bufnr, changes)
   local lines, document = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), M.document(bufnr)
-  local seconds, micros = vim.uv.gettimeofday()
-  local with_body = needs_body(entry, document)
-  local body = with_body and text_of(lines) or ""
+  local header = header_of(entry, document, M.hash(changed(lines, changes)))
+  local body = ""
+  if needs_body(entry, document) then
+    body = text_of(lines)
+    header.bytes = #body
+  else
+    header.before = hash_before(bufnr, lines)
+  end
   if #body > MAX_BODY_BYTES then
     return refusal(entry, "the document is larger than 4 MiB")
   end
-  local header = vim.tbl_extend("force", entry, {
-    id = new_id(seconds, micros),
-    document = document,
-    at = seconds + micros / 1e6,
-    before = M.hash(lines),
-    after = M.hash(changed(lines, changes)),
-    has_body = with_body,
-  })
   local err = M.put(header, body)
   if err then
     return refusal(entry, reason_of(err))
@@ -208,11 +230,15 @@ function M.write_ahead(entry, bufnr, changes)
   if entry.kind == "edit" then
     stored[key_of(entry, document)] = true
   end
+  return nil,
+    function()
+      written[bufnr] = { tick = vim.api.nvim_buf_get_changedtick(bufnr), hash = header.after }
+    end
 end
 
 --- What `apply.run` calls before it writes; nil for text that belongs to no run.
 ---@param entry typstai.JournalEntry
----@return (fun(bufnr: integer, changes: typstai.LineChange[]): typstai.Error|nil)|nil
+---@return (fun(bufnr: integer, changes: typstai.LineChange[]): typstai.Error|nil, fun()|nil)|nil
 function M.ahead(entry)
   if entry.kind == "edit" and ((entry.run or "") == "" or (entry.chat or "") == "") then
     return nil

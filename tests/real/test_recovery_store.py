@@ -82,11 +82,11 @@ def record(
     global _count
     _count += 1
     body = (text or "").encode()
-    before = text_hash(body) if text is not None else fields.pop("before", "")
+    if text is not None:
+        fields["bytes"] = len(body)
     header = {
         "id": f"{_count:010d}", "kind": kind, "document": DOCUMENT, "at": float(_count),
-        "before": before, "after": after, "has_body": text is not None,
-        "chat": "c1", "run": "r1", **fields,
+        "after": after, "chat": "c1", "run": "r1", **fields,
     }  # fmt: skip
     path = folder / f"{header['id']}.record"
     path.write_bytes(json.dumps(header).encode() + b"\n" + body)

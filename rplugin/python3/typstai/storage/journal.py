@@ -30,9 +30,12 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     document: str
     at: float
     """Seconds since the epoch."""
-    before: str
     after: str
-    has_body: bool
+    """Hash of the text that the write leaves."""
+    before: str = ""
+    """Hash of the text before, where that text does not follow."""
+    bytes: int | None = None
+    """Length of the text before, where it follows."""
     chat: str = ""
     run: str = ""
     snapshot: int = 0
@@ -41,6 +44,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     header: Header
+    before: str
+    """Hash of the text before."""
     body: bytes | None
     """The text before, lines joined by a newline."""
 
@@ -81,9 +86,11 @@ class Journal:
             header = msgspec.json.decode(line, type=Header)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return _set_aside(path, error)
-        if header.id != path.stem or (header.has_body and text_hash(body) != header.before):
+        if header.id != path.stem or len(body) != (header.bytes or 0):
             return _set_aside(path, "its content is not what was written")
-        return Record(header=header, body=body if header.has_body else None)
+        if header.bytes is None:
+            return Record(header=header, before=header.before, body=None)
+        return Record(header=header, before=text_hash(body), body=body)
 
     def _sweep(self) -> None:
         """Remove what a process that was killed left half written."""

@@ -149,14 +149,14 @@ def _store_edit(db: sqlite3.Connection, record: Record) -> None:
             INSERT OR IGNORE INTO checkpoints (chat, run, document, hash, body, at)
             VALUES (?, ?, ?, ?, ?, ?)
         """
-        known = (header.chat, header.run, header.document, header.before)
+        known = (header.chat, header.run, header.document, record.before)
         db.execute(insert, (*known, record.body, header.at))
     insert = """
         INSERT OR IGNORE INTO writes (record, chat, run, document, before, after)
         VALUES (?, ?, ?, ?, ?, ?)
     """
     place = (header.id, header.chat, header.run, header.document)
-    db.execute(insert, (*place, header.before, header.after))
+    db.execute(insert, (*place, record.before, header.after))
     update = """
         UPDATE checkpoints SET reverted = NULL WHERE run = ? AND document = ? AND reverted < ?
     """
@@ -180,7 +180,7 @@ def _store_restore(db: sqlite3.Connection, record: Record) -> None:
         VALUES (?, 'before_restore', ?, ?, ?, ?)
     """
     body = record.body or b""
-    db.execute(insert, (header.id, header.document, header.before, body, header.at))
+    db.execute(insert, (header.id, header.document, record.before, body, header.at))
     concerned = """
         SELECT chat FROM checkpoints WHERE document = ?1
         UNION SELECT chat FROM snapshots WHERE document = ?1 AND chat != ''
