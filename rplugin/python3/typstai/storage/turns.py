@@ -12,6 +12,7 @@ import msgspec
 
 from ..domain.chat import (
     AssistantTurn,
+    Picture,
     Reasoning,
     Segment,
     Selection,
@@ -77,7 +78,8 @@ def reduced(turn: Turn, level: int) -> Turn:
     """The turn as it is kept at a reduction `level`, each of which includes the ones before."""
     match turn:
         case UserTurn():
-            return _reduced_selections(turn) if level >= SHORT_EVIDENCE else turn
+            without = replace(turn, images=tuple(_without_thumbnail(i) for i in turn.images))
+            return _reduced_selections(without) if level >= SHORT_EVIDENCE else without
         case AssistantTurn():
             return replace(turn, segments=tuple(_reduced(item, level) for item in turn.segments))
 
@@ -118,6 +120,10 @@ def _reduced_call(call: ToolUse, level: int) -> ToolUse:
     # Cut JSON would be refused by a provider when the history is sent again.
     arguments = call.arguments if len(call.arguments) <= KEPT_CHARACTERS else "{}"
     return replace(call, arguments=arguments, result=_shortened(call.result, KEPT_CHARACTERS))
+
+
+def _without_thumbnail(picture: Picture) -> Picture:
+    return replace(picture, thumbnail="")
 
 
 def _reduced_selections(turn: UserTurn) -> UserTurn:
