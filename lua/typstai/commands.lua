@@ -195,6 +195,16 @@ M.SUBCOMMANDS = {
       require("typstai.attachments").choose_removal()
     end,
   },
+  ghost = {
+    help = "Switch ghost text on or off: everywhere, in this buffer or project.",
+    args = 2,
+    complete = function(words)
+      return #words == 2 and { "on", "off" } or { "buffer", "project" }
+    end,
+    run = function(args)
+      require("typstai.ghost.command").run(args)
+    end,
+  },
   accept = {
     help = "Accept every pending hunk.",
     run = function()

@@ -4,7 +4,12 @@ local M = {}
 --- Stores the options. Optional: without it the defaults hold.
 ---@param opts? table see |typstai-options|
 function M.setup(opts)
-  require("typstai.config").set(opts or {})
+  local config = require("typstai.config")
+  config.set(opts or {})
+  local autocomplete = config.get().autocomplete
+  if autocomplete.enabled or #autocomplete.projects > 0 then
+    require("typstai.ghost").start()
+  end
 end
 
 --- State of the plugin, from memory.
@@ -82,6 +87,34 @@ M.proposals = {
   ---@param opts? { hunk?: string, reason?: string }
   reject = function(id, opts)
     return require("typstai.proposals").reject(id, opts or {})
+  end,
+}
+
+M.ghost = {
+  --- Switches ghost text on or off: everywhere, in a project, or in a buffer.
+  ---@param is_on boolean
+  ---@param opts? { bufnr?: integer, project?: string|true } 0 and true: the current one
+  enable = function(is_on, opts)
+    require("typstai.ghost").enable(is_on, opts)
+  end,
+  --- Asks for ghost text at the cursor now, in code and in the middle of a line too.
+  trigger = function()
+    require("typstai.ghost").trigger()
+  end,
+  --- Whether ghost text is shown.
+  ---@return boolean
+  visible = function()
+    return require("typstai.ghost").visible()
+  end,
+  --- Types the ghost text, or a part of it, into the buffer; works from `expr` maps too.
+  ---@param part? "all"|"word"|"line"
+  ---@return boolean accepted false when none was shown
+  accept = function(part)
+    return require("typstai.ghost").accept(part)
+  end,
+  --- Takes the ghost text away and gives up what was asked for.
+  dismiss = function()
+    require("typstai.ghost").dismiss()
   end,
 }
 

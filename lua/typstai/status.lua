@@ -11,7 +11,7 @@ local status = {
   approval = "review",
   pending = 0,
   host = "stopped",
-  ghost = "",
+  ghost = "off",
 }
 
 ---@type fun()[]
@@ -37,10 +37,20 @@ function M.on_update(listener)
   table.insert(listeners, listener)
 end
 
+-- Ghost text is told by its own module, which is loaded once it is switched on.
+local function ghost()
+  if package.loaded["typstai.ghost"] then
+    return require("typstai.ghost").reason()
+  end
+  return "off", false
+end
+
 --- A copy of the status.
 ---@return typstai.Status
 function M.get()
-  return vim.deepcopy(status)
+  local copy = vim.deepcopy(status)
+  copy.ghost = ghost()
+  return copy
 end
 
 --- A short text for a statusline; empty while there is nothing to say.
@@ -55,8 +65,9 @@ function M.statusline()
   if status.pending > 0 then
     table.insert(words, status.pending .. " pending")
   end
-  if status.ghost ~= "" then
-    table.insert(words, status.ghost)
+  local why, is_problem = ghost()
+  if is_problem then
+    table.insert(words, "ghost text " .. why)
   end
   if #words == 0 then
     return ""

@@ -139,4 +139,4 @@
 ---@field approval "review"|"suggest"|"auto"
 ---@field pending integer pending hunks
 ---@field host "stopped"|"starting"|"running"|"failed"
----@field ghost string
+---@field ghost string why no ghost text came, in one or two words

@@ -139,6 +139,17 @@ class LimitOptions(_Options):
     tool_rounds: int = Field(default=32, ge=1, le=1000)
 
 
+class AutocompleteOptions(_Options):
+    """Ghost text; where it is on is decided in Lua."""
+
+    enabled: bool = False
+    model: str = ""
+    debounce: int = Field(default=300, ge=0)
+    context_blocks: int = Field(default=2, ge=0)
+    filetypes: Annotated[list[str], BeforeValidator(_list)] = ["typst"]
+    projects: Annotated[list[str], BeforeValidator(_list)] = []
+
+
 class LogOptions(_Options):
     level: Literal["debug", "info", "warn"] = "info"
 
@@ -158,6 +169,7 @@ class Settings:
     typst: TypstOptions = TypstOptions()
     limits: LimitOptions = LimitOptions()
     log: LogOptions = LogOptions()
+    autocomplete: AutocompleteOptions = AutocompleteOptions()
     problems: tuple[str, ...] = ()
     """One sentence for each option that could not be used."""
 
@@ -181,6 +193,7 @@ def parse(options: Mapping[str, Any]) -> Settings:
         typst=_section(TypstOptions, "typst", options, problems),
         limits=_section(LimitOptions, "limits", options, problems),
         log=_section(LogOptions, "log", options, problems),
+        autocomplete=_section(AutocompleteOptions, "autocomplete", options, problems),
         problems=tuple(problems),
     )
 

@@ -25,6 +25,7 @@ from ..typst.reference import Reference
 from .actions import Actions
 from .chats import Chats
 from .diagnostics import Diagnostics
+from .ghost import Ghost
 from .models import Models
 from .recovery import Recovery
 
@@ -48,6 +49,7 @@ class Services:
         self._database = database
         self._choices = Choices(mode=settings.mode, approval=settings.approval)
         self._models = Models(settings)
+        self._ghost = Ghost(settings.autocomplete, self._models)
         self._compiler = TypstCompiler(_compiler_options(settings))
         store = ChatStore(database)
         self._recovery = Recovery(
@@ -100,6 +102,8 @@ class Services:
             "recovery.snapshots": self._recovery.snapshots,
             "recovery.snapshot": self._recovery.snapshot,
             "recovery.take_over": self._take_over,
+            "ghost.complete": self._ghost.complete,
+            "ghost.cancel": self._ghost.cancel,
         }
 
     @classmethod
@@ -120,6 +124,7 @@ class Services:
 
     async def close(self) -> None:
         """End all runs, child processes and connections; then close the store."""
+        await self._ghost.close()
         await self._chats.close()
         await self._actions.close()
         await self._speller.close()

@@ -51,6 +51,8 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     """Empty when the model must answer in words."""
+    max_tokens: int | None = None
+    """An answer is no longer than this, nor than the model's own limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

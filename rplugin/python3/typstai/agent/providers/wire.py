@@ -30,7 +30,7 @@ def request_body(endpoint: Endpoint, request: ModelRequest) -> bytes:
         "model": endpoint.model,
         "messages": list(_messages(request, endpoint.quirks)),
         "stream": True,
-        **_options(endpoint),
+        **_options(endpoint, request),
     }
     if request.tools:
         body["tools"] = [_tool(spec) for spec in request.tools]
@@ -39,14 +39,18 @@ def request_body(endpoint: Endpoint, request: ModelRequest) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _options(endpoint: Endpoint) -> dict[str, Any]:
+def _options(endpoint: Endpoint, request: ModelRequest) -> dict[str, Any]:
     options = {
         "stream_options": {"include_usage": True} if endpoint.quirks.stream_options else None,
         "temperature": endpoint.temperature,
-        endpoint.quirks.limit_field: endpoint.max_tokens,
+        endpoint.quirks.limit_field: _limit(endpoint.max_tokens, request.max_tokens),
         "reasoning_effort": endpoint.reasoning_effort,
     }
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _limit(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _messages(request: ModelRequest, quirks: Quirks) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,93 @@
+-- A place in a buffer where ghost text is wanted or shown, and what was typed there since.
+local M = {}
+
+local api = vim.api
+local NS = api.nvim_create_namespace("typstai.ghost.place")
+
+---@class typstai.ghost.Place
+---@field bufnr integer
+---@field mark integer stays where it was when text is typed at it
+---@field tail string what follows on the line
+---@field seen string|nil what was typed when it was last looked at
+
+local function cursor()
+  local at = api.nvim_win_get_cursor(0)
+  return at[1] - 1, at[2]
+end
+
+--- The cursor's place.
+---@return typstai.ghost.Place
+function M.here()
+  local row0, col = cursor()
+  local bufnr = api.nvim_get_current_buf()
+  return {
+    bufnr = bufnr,
+    mark = api.nvim_buf_set_extmark(bufnr, NS, row0, col, { right_gravity = false }),
+    tail = api.nvim_get_current_line():sub(col + 1),
+    seen = "",
+  }
+end
+
+--- The text between the place and the cursor; nil when the cursor is not behind it, or
+--- what follows the cursor has changed.
+---@param place typstai.ghost.Place
+---@return string|nil
+function M.typed(place)
+  if api.nvim_get_current_buf() ~= place.bufnr then
+    return nil
+  end
+  local row0, col = cursor()
+  local at = api.nvim_buf_get_extmark_by_id(place.bufnr, NS, place.mark, {})
+  local is_before = at[1] and (at[1] < row0 or (at[1] == row0 and at[2] <= col))
+  if not is_before or api.nvim_get_current_line():sub(col + 1) ~= place.tail then
+    return nil
+  end
+  return table.concat(api.nvim_buf_get_text(place.bufnr, at[1], at[2], row0, col, {}), "\n")
+end
+
+--- Whether nothing happened at the place since it was last looked at.
+---@param place typstai.ghost.Place
+function M.is_quiet(place)
+  return place.seen ~= nil and M.typed(place) == place.seen
+end
+
+--- Gives the place up.
+---@param place typstai.ghost.Place
+function M.forget(place)
+  if api.nvim_buf_is_valid(place.bufnr) then
+    api.nvim_buf_del_extmark(place.bufnr, NS, place.mark)
+  end
+end
+
+-- 'textwidth' breaks a line at a blank, and indents the next.
+local function rest_behind_breaks(text, typed)
+  local at = 1
+  for gap, word in typed:gmatch("(%s*)(%S*)") do
+    local _, stop = text:find("^%s+", at)
+    if gap ~= "" and not gap:find("\n") and text:sub(at, at + #gap - 1) ~= gap then
+      return nil
+    elseif gap:find("\n") then
+      at = (stop or at - 1) + 1
+    else
+      at = at + #gap
+    end
+    if text:sub(at, at + #word - 1) ~= word then
+      return nil
+    end
+    at = at + #word
+  end
+  return text:sub(at)
+end
+
+--- What is left of `text` when its beginning has been typed; nil when something else was.
+---@param text string
+---@param typed string
+---@return string|nil
+function M.rest(text, typed)
+  if vim.startswith(text, typed) then
+    return text:sub(#typed + 1)
+  end
+  return typed:find("\n") and rest_behind_breaks(text, typed) or nil
+end
+
+return M
