@@ -82,29 +82,8 @@ class Services:
             speller=self._speller,
             root_of=self._root_of,
         )
-        self.methods: dict[str, Method] = {
-            "action.run": self._actions.run,
-            "action.stop": self._actions.stop,
-            "chat.open": self._open_chat,
-            "chat.new": self._chats.new,
-            "chat.send": self._chats.send,
-            "chat.stop": self._chats.stop,
-            "diagnostics.check": Diagnostics(settings, editor, self._compiler).check,
-            "model.list": self._list_models,
-            "model.choose": self._choose_model,
-            "tools.choose": self._choose_tools,
-            "mode.choose": self._choose_mode,
-            "approval.choose": self._choose_approval,
-            "approval.answer": self._answer_approval,
-            "proposal.resolved": self._proposal_resolved,
-            "recovery.runs": self._recovery.runs,
-            "recovery.plan": self._recovery.plan,
-            "recovery.snapshots": self._recovery.snapshots,
-            "recovery.snapshot": self._recovery.snapshot,
-            "recovery.take_over": self._take_over,
-            "ghost.complete": self._ghost.complete,
-            "ghost.cancel": self._ghost.cancel,
-        }
+        self._diagnostics = Diagnostics(settings, editor, self._compiler)
+        self.methods = self._methods()
 
     @classmethod
     async def open(cls, data: Path, settings: Settings, editor: NvimEditor) -> Services:
@@ -138,6 +117,31 @@ class Services:
             return str(Path(typst.root).expanduser().absolute())
         place = path or str(Path.cwd() / "untitled.typ")
         return await asyncio.to_thread(find_root, place, tuple(typst.markers))
+
+    def _methods(self) -> dict[str, Method]:
+        return {
+            "action.run": self._actions.run,
+            "action.stop": self._actions.stop,
+            "chat.open": self._open_chat,
+            "chat.new": self._chats.new,
+            "chat.send": self._chats.send,
+            "chat.stop": self._chats.stop,
+            "diagnostics.check": self._diagnostics.check,
+            "model.list": self._list_models,
+            "model.choose": self._choose_model,
+            "tools.choose": self._choose_tools,
+            "mode.choose": self._choose_mode,
+            "approval.choose": self._choose_approval,
+            "approval.answer": self._answer_approval,
+            "proposal.resolved": self._proposal_resolved,
+            "recovery.runs": self._recovery.runs,
+            "recovery.plan": self._recovery.plan,
+            "recovery.snapshots": self._recovery.snapshots,
+            "recovery.snapshot": self._recovery.snapshot,
+            "recovery.take_over": self._take_over,
+            "ghost.complete": self._ghost.complete,
+            "ghost.cancel": self._ghost.cancel,
+        }
 
     def _tell_status(self) -> None:
         self._editor.status(
