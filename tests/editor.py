@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ class Editor:
 
 
 @contextmanager
-def start_editor(binary: str, *extra: str) -> Iterator[Editor]:
+def start_editor(binary: str, *extra: str) -> Generator[Editor]:
     """A child Neovim with this repository on its runtime path."""
     with tempfile.TemporaryDirectory(prefix="typstai-") as folder:
         address = str(Path(folder) / "nvim.sock")
@@ -140,7 +140,8 @@ def _quit(nvim: pynvim.Nvim, process: subprocess.Popen[bytes]) -> None:
 def _close(nvim: pynvim.Nvim) -> None:
     """Close the client; pynvim alone would leak its socket and its event loop."""
     loop = nvim.loop
-    nvim._session._async_session._msgpack_stream.loop._transport.abort()
+    event_loop: Any = nvim._session._async_session._msgpack_stream.loop
+    event_loop._transport.abort()
     loop.call_soon(loop.stop)
     loop.run_forever()
     nvim.close()

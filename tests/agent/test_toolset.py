@@ -53,8 +53,12 @@ def run_on(
 async def call(run: Run, name: str, arguments: Any, tools: ToolSet | None = None) -> ToolOutcome:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     made = ToolCall(id="c1", name=name, arguments=text)
-    invocation = Invocation(run=run, call=made, waiting=lambda **_: None)
+    invocation = Invocation(run=run, call=made, waiting=unseen)
     return await (tools or builtin_tools()).dispatch(invocation)
+
+
+def unseen(**shown: str) -> None:
+    """Nobody watches the call."""
 
 
 async def nothing(invocation: Invocation, args: Arguments) -> ToolOutcome:

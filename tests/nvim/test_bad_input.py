@@ -157,7 +157,7 @@ def test_a_server_that_answers_html_gets_the_hint_about_the_address(
     session: Session, endpoint: Endpoint
 ) -> None:
     session.use(endpoint)
-    endpoint.reply(body(b"<html><body>Welcome</body></html>", **{"content-type": "text/html"}))
+    endpoint.reply(body(b"<html><body>Welcome</body></html>", content_type="text/html"))
     assert "/v1" in failed(session)
 
 

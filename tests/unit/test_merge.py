@@ -1,5 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
+
 from typstai.domain.edit import apply_changes
 from typstai.domain.merge import merge
 
