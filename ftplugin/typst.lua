@@ -14,8 +14,16 @@ for name, lhs in pairs(require("typstai.config").get().keymaps.actions) do
   end
 end
 
-local before = vim.b.undo_ftplugin
-if before and before ~= "" then
-  table.insert(undo, 1, before)
-end
-vim.b.undo_ftplugin = table.concat(undo, " | ")
+-- Neovim's own settings for Typst may come after these and begin the list of what to undo
+-- anew, so this is added once all are done.
+local bufnr = vim.api.nvim_get_current_buf()
+vim.schedule(function()
+  if vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].filetype == "typst" then
+    local before = vim.b[bufnr].undo_ftplugin
+    if before and before ~= "" then
+      table.insert(undo, 1, before)
+    end
+    -- No blanks: those before a bar would count as part of the key.
+    vim.b[bufnr].undo_ftplugin = table.concat(undo, "|")
+  end
+end)
