@@ -90,10 +90,10 @@ class ToolSet:
             tool = self._find(call.name, invocation.run.mode)
             outcome = await tool.perform(invocation, _parse(tool, call.arguments))
         except ToolError as error:
-            return ToolOutcome(text=error.for_model(), ok=False, label=_first_line(str(error)))
+            return ToolOutcome(text=error.for_model(), ok=False, label=_first_sentence(str(error)))
         except EditorError as error:
             told = ToolError(error.code, str(error))
-            return ToolOutcome(text=told.for_model(), ok=False, label=_first_line(str(error)))
+            return ToolOutcome(text=told.for_model(), ok=False, label=_first_sentence(str(error)))
         except Exception:
             log.logger.exception("tool %s failed", call.name)
             text = "error internal_error: the tool failed inside typstai; its log says why."
@@ -168,5 +168,5 @@ def _capped(text: str) -> str:
     return data[:MAX_RESULT_BYTES].decode("utf-8", "ignore") + "\n[cut: the result was longer]"
 
 
-def _first_line(text: str) -> str:
-    return text.split("\n", 1)[0]
+def _first_sentence(text: str) -> str:
+    return text.split("\n", 1)[0].split(". ", 1)[0]
