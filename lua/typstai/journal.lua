@@ -55,35 +55,23 @@ function M.unnamed_buffer(document)
   return tonumber(bufnr)
 end
 
---- Fingerprint of a text. Neovim holds a NUL as a line break within a line: the number
---- of lines tells it from one between lines.
+--- Fingerprint of a text. A NUL, which `sha256` does not take, counts as a line break:
+--- the number of lines tells them apart.
 ---@param lines string[]
 ---@return string
 function M.hash(lines)
-  return vim.fn.sha256(#lines .. "\n" .. table.concat(lines, "\n"))
-end
-
-local function text_of(lines)
-  local text = table.concat(
-    vim.tbl_map(function(line)
-      return line:find("\n", 1, true) and line:gsub("\n", "\0") or line
-    end, lines),
-    "\n"
-  )
-  return text
+  local text = table.concat(lines, "\n")
+  if text:find("\0", 1, true) then
+    text = text:gsub("%z", "\n")
+  end
+  return vim.fn.sha256(#lines .. "\n" .. text)
 end
 
 --- The lines of a text as it was stored.
 ---@param text string
 ---@return string[]
 function M.lines(text)
-  local lines = vim.split(text, "\n", { plain = true })
-  if not text:find("%z") then
-    return lines
-  end
-  return vim.tbl_map(function(line)
-    return (line:gsub("%z", "\n"))
-  end, lines)
+  return vim.split(text, "\n", { plain = true })
 end
 
 -- The lines after changes that are made from the top and do not overlap.
@@ -215,7 +203,7 @@ function M.write_ahead(entry, bufnr, changes)
   local header = header_of(entry, document, M.hash(changed(lines, changes)))
   local body = ""
   if needs_body(entry, document) then
-    body = text_of(lines)
+    body = table.concat(lines, "\n")
     header.bytes = #body
   else
     header.before = hash_before(bufnr, lines)

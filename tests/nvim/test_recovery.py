@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import stat
 from pathlib import Path
 from typing import Any
@@ -355,6 +356,21 @@ def test_the_oldest_of_six_checkpoints_goes_and_says_so(work: Recovering) -> Non
     assert result["reverted"] == runs[:0:-1]
     assert result["reason"] == "The text of main.typ before that answer is no longer kept."
     assert work.lines()[2] == "1."
+
+
+def test_an_answer_whose_text_before_was_never_kept_says_that_it_cannot_be_reverted(
+    work: Recovering,
+) -> None:
+    run = work.edit("Two.", "2.")
+    work.call("runs.list", None)
+    database = sqlite3.connect(work.session.data / "chats.sqlite3", isolation_level=None)
+    database.execute("DELETE FROM checkpoints")
+    database.close()
+    work.editor.lua("require('typstai.host').stop()")
+    work.editor.lua("require('typstai').chat.open()")
+    work.chat_shows("revert unavailable")
+    assert work.revert(run)["err"]["code"] == "no_edits"
+    assert work.lines()[3] == "2."
 
 
 def test_the_last_line_of_an_answer_offers_revert_and_its_key_asks_first(

@@ -113,9 +113,8 @@ class Recovery:
             run: {"state": checkpoint.state(items)} for run, items in found.items()
         }
         receipts |= {run: {"state": "lapsed"} for run in lapsed}
-        for snapshot in await self.store.snapshots():
-            if snapshot.chat == chat and snapshot.kind == "automatic":
-                receipts.setdefault(snapshot.run, {})["snapshot"] = snapshot.id
+        for run, snapshot in (await self.store.automatic(chat)).items():
+            receipts.setdefault(run, {})["snapshot"] = snapshot
         return receipts
 
     async def before_send(self, chat: str, bufnr: int | None) -> tuple[str, ...]:

@@ -115,9 +115,8 @@ def surplus(sizes: Sequence[int], limits: Limits) -> int:
 
 def text_hash(body: bytes) -> str:
     """Fingerprint of a stored text, the same as `hash` in lua/typstai/journal.lua."""
-    lines = body.split(b"\n")
-    as_neovim_holds_them = b"\n".join(line.replace(b"\0", b"\n") for line in lines)
-    return hashlib.sha256(b"%d\n" % len(lines) + as_neovim_holds_them).hexdigest()
+    line_count = body.count(b"\n") + 1
+    return hashlib.sha256(b"%d\n" % line_count + body.replace(b"\0", b"\n")).hexdigest()
 
 
 def reverted_note(question: str) -> str:

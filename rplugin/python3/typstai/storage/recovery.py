@@ -101,6 +101,11 @@ class RecoveryStore:
         rows = await self._database.read(lambda db: db.execute(query, (document,)).fetchall())
         return tuple(_snapshot(row) for row in rows)
 
+    async def automatic(self, chat: str) -> dict[str, int]:
+        """The automatic snapshots of a chat: their ids by run."""
+        query = "SELECT run, id FROM snapshots WHERE kind = 'automatic' AND chat = ?"
+        return dict(await self._database.read(lambda db: db.execute(query, (chat,)).fetchall()))
+
     async def snapshot(self, snapshot_id: int) -> SnapshotRecord:
         query = f"{_SNAPSHOT} WHERE id = ?"
         row = await self._database.read(lambda db: db.execute(query, (snapshot_id,)).fetchone())
@@ -220,10 +225,6 @@ def _checkpoints(db: sqlite3.Connection, chat: str | None) -> tuple[Checkpoint, 
 
 def _checkpoint(db: sqlite3.Connection, row: tuple[str, str, str, str, int, int]) -> Checkpoint:
     chat, run, document, before, kept, reverted = row
-    query = "SELECT before, after FROM writes WHERE run = ? AND document = ? ORDER BY seq"
-    writes = db.execute(query, (run, document)).fetchall()
-    query = "SELECT after FROM writes WHERE document = ? AND chat != ?"
-    others = db.execute(query, (document, chat)).fetchall()
     return Checkpoint(
         run=run,
         chat=chat,
@@ -231,9 +232,20 @@ def _checkpoint(db: sqlite3.Connection, row: tuple[str, str, str, str, int, int]
         before=before,
         kept=bool(kept),
         reverted=bool(reverted),
-        writes=tuple(Write(before=first, after=then) for first, then in writes),
-        others=tuple(after for (after,) in others),
+        writes=_writes(db, run, document) if kept else (),
+        others=_others(db, chat, document) if kept else (),
     )
+
+
+def _writes(db: sqlite3.Connection, run: str, document: str) -> tuple[Write, ...]:
+    query = "SELECT before, after FROM writes WHERE document = ? AND run = ? ORDER BY seq"
+    rows = db.execute(query, (document, run)).fetchall()
+    return tuple(Write(before=before, after=after) for before, after in rows)
+
+
+def _others(db: sqlite3.Connection, chat: str, document: str) -> tuple[str, ...]:
+    query = "SELECT after FROM writes WHERE document = ? AND chat != ?"
+    return tuple(after for (after,) in db.execute(query, (document, chat)).fetchall())
 
 
 def _question(db: sqlite3.Connection, chat: str, run: str) -> str:
