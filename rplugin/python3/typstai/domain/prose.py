@@ -83,19 +83,27 @@ def split_blocks(text: str) -> list[str]:
     """
     starts = [0]
     offset = 0
-    previous = ""
+    first = previous = ""
     for line in text.split("\n"):
-        if line.strip() and offset and _begins_block(line, previous):
-            starts.append(offset)
+        if line.strip() and (not offset or _begins_block(line, previous, first)):
+            first = line
+            if offset:
+                starts.append(offset)
         previous = line
         offset += len(line) + 1
     return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def _begins_block(line: str, previous: str) -> bool:
-    return bool(
-        not previous.strip() or _MARKER.match(line) or previous.lstrip().startswith("=")
-    )  # fmt: skip
+def _begins_block(line: str, previous: str, first: str) -> bool:
+    """Whether a line does not go on with the block whose first line this is."""
+    if not previous.strip() or _MARKER.match(line) or first.lstrip().startswith("="):
+        return True
+    # An item goes on only in lines that are indented further than its marker.
+    return _MARKER.match(first) is not None and _indent(line) <= _indent(first)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def is_one_sentence_a_line(lines: Sequence[str]) -> bool:

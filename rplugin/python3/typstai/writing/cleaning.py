@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..domain.fence import unfence
+from .templates import TAG, TAGS
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_BEFORE = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
@@ -38,18 +39,18 @@ _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "�
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")
 
 
-def clean(answer: str, target: str, tag: str) -> str:
+def clean(answer: str, target: str) -> str:
     """The text itself, without white space at its ends; empty when there is none.
 
-    `target` is what the model was given between `<tag>` and `</tag>`: what stands
-    there too was not put around it.
+    `target` is the passage that the model was given: what stands around it there
+    too was not put around it.
     """
     text = _lines(_thoughtless(answer)).strip()
-    text = _unwrapped(text, target, tag)
+    text = _unwrapped(text, target)
     text = _without_talk(text, target)
-    text = _unwrapped(text, target, tag)
+    text = _unwrapped(text, target)
     text = _unquoted(text, target.strip())
-    lines = (line.rstrip() for line in unfence(tag, text).split("\n"))
+    lines = (line.rstrip() for line in unfence(text, TAGS).split("\n"))
     return "\n".join(lines).strip()
 
 
@@ -62,9 +63,9 @@ def _lines(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _unwrapped(text: str, target: str, tag: str) -> str:
+def _unwrapped(text: str, target: str) -> str:
     """Without our own tags around it, and without a code fence that the target has not."""
-    name = re.escape(tag)
+    name = re.escape(TAG)
     inner = re.search(rf"<{name}>\n?(.*?)\n?</{name}>", text, re.DOTALL | re.IGNORECASE)
     text = inner[1] if inner else re.sub(rf"</?{name}>", "", text, flags=re.IGNORECASE)
     if "```" in target or "~~~" in target:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..domain.prose import ends_sentence
 from ..domain.proposal import MAX_HUNKS, Hunk
+from ..domain.prose import ends_sentence
 
 
 def cut(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:

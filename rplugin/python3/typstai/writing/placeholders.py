@@ -258,12 +258,12 @@ def _groups(kept: Sequence[Kept]) -> dict[int, list[Kept]]:
 def _guard(item: Kept, masked: Masked, rest: str) -> str:
     """What must stand between a frozen piece and text that it was not followed by before."""
     _, after = _neighbours(masked, item)
-    if item.kind == "comment" and item.text.startswith("//"):
-        return "" if not rest or rest.startswith("\n") else "\n"
-    if item.text.endswith("\\"):
-        return "" if not rest or rest[0].isspace() else " "
-    if rest[:1] == after[:1]:
+    if rest[:1] == after[:1] or not rest:
         return ""
+    if item.kind == "comment" and item.text.startswith("//"):
+        return "" if rest[0] == "\n" else "\n"
+    if item.text == "\\":
+        return "" if rest[0].isspace() else " "
     is_name = item.kind in ("code", "reference", "url") and item.text[-1:].isalnum()
     runs_on = re.match(r"[\w\[(-]|[.:]\w", rest) if is_name else None
     called = item.kind == "code" and item.text.endswith((")", "]")) and re.match(r"[\[(]", rest)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from ..domain.edit import Edit
@@ -69,25 +70,38 @@ def masking(passage: Passage, found: Iterable[tuple[str, str]]) -> list[Edit]:
 
     The same text gets the same number, so that who is who can still be followed.
     """
-    names: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    for text, kind in found:
-        if text not in names:
-            counts[kind] = counts.get(kind, 0) + 1
-            names[text] = f"█{kind} {counts[kind]}█"
-    if not names:
+    kinds = dict(reversed([*found]))
+    if not kinds:
         return []
     # Longer first: "Ada King" must not become "█NAME 1█ King".
-    longest_first = sorted(names, key=len, reverse=True)
+    longest_first = sorted(kinds, key=len, reverse=True)
     pattern = re.compile("|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in longest_first))
-    return list(_edits(passage, pattern, names))
+    masks = _Masks(kinds)
+    return [
+        Edit(
+            start=passage.lead + match.start(),
+            end=passage.lead + match.end(),
+            new=masks.of(match[0]),
+        )
+        for match in pattern.finditer(passage.text)
+        if not _is_markup(passage, passage.start + match.start(), passage.start + match.end())
+    ]
 
 
-def _edits(passage: Passage, pattern: re.Pattern[str], names: dict[str, str]) -> Iterator[Edit]:
-    for match in pattern.finditer(passage.text):
-        if not _is_markup(passage, passage.start + match.start(), passage.start + match.end()):
-            start = passage.lead + match.start()
-            yield Edit(start=start, end=passage.lead + match.end(), new=names[match[0]])
+class _Masks:
+    """Numbers the entities of each kind in the order of the text."""
+
+    def __init__(self, kinds: Mapping[str, str]) -> None:
+        self._kinds = kinds
+        self._masks: dict[str, str] = {}
+        self._counts: Counter[str] = Counter()
+
+    def of(self, text: str) -> str:
+        if text not in self._masks:
+            kind = self._kinds[text]
+            self._counts[kind] += 1
+            self._masks[text] = f"█{kind} {self._counts[kind]}█"
+        return self._masks[text]
 
 
 def _is_markup(passage: Passage, start: int, end: int) -> bool:

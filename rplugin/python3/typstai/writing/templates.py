@@ -15,6 +15,8 @@ from .placeholders import Masked
 
 TAG = "passage"
 """Fences the text to be worked on."""
+TAGS = (TAG, "before", "after", "legend", "hints", "tone", "language", "instructions")
+"""No part of a message can pretend to be another."""
 Placing = Literal["replace", "append", "mask"]
 Parameter = Literal["", "tone", "language", "instructions"]
 
@@ -167,19 +169,16 @@ def prompt(
     """The instructions of the action, and its data, fenced."""
     left, right = masked.brackets
     system = _COMMON.format(example=f"{left}1{right}", tag=TAG, task=template.task)
-    parts = [
-        *(fence(name, text) for name, text in fragments.params.items()),
-        *_fenced("before", fragments.before),
-        *_fenced("after", fragments.after),
-        *_fenced("legend", "\n".join(_legend(masked))),
-        *_fenced("hints", "\n".join([*hints][:MAX_HINTS])),
-        fence(TAG, fragments.target),
-    ]
-    return Prompt(system=system, message="\n".join(parts))
-
-
-def _fenced(tag: str, text: str) -> list[str]:
-    return [fence(tag, text)] if text.strip() else []
+    parts = (
+        *fragments.params.items(),
+        ("before", fragments.before),
+        ("after", fragments.after),
+        ("legend", "\n".join(_legend(masked))),
+        ("hints", "\n".join([*hints][:MAX_HINTS])),
+        (TAG, fragments.target),
+    )
+    fenced = (fence(tag, text, among=TAGS) for tag, text in parts if text.strip())
+    return Prompt(system=system, message="\n".join(fenced))
 
 
 def _legend(masked: Masked) -> Iterable[str]:

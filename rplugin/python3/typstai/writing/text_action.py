@@ -24,7 +24,7 @@ from .placeholders import fill, repair
 from .redact import by_pattern, entities, masking, redaction_prompt
 from .reflow import reflow
 from .spelling import corrections, hints
-from .templates import MAX_TARGET_CHARS, TAG, Fragments, Prompt, Template, capped, prompt
+from .templates import MAX_TARGET_CHARS, Fragments, Prompt, Template, capped, prompt
 
 SPARE_CHARS = 400
 """How much longer than its share an answer to a short passage may be."""
@@ -137,7 +137,7 @@ async def _by_model(work: Work, means: Means, passage: Passage, generate: Genera
     )
     told = await _hints(work, means, passage)
     answer = await generate(fragments, prompt(work.template, fragments, passage.masked, told))
-    cleaned = clean(answer, passage.masked.text, TAG)
+    cleaned = clean(answer, passage.masked.text)
     if not cleaned:
         return Empty(reason="no-output")
     if len(cleaned) > work.template.may_grow * len(passage.masked.text) + SPARE_CHARS:
