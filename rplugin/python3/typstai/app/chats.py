@@ -25,13 +25,13 @@ from ..settings import Settings
 from ..storage.chats import ChatRecord, ChatStore
 from ..typst.project import find_root
 from . import requests
+from .choices import Choices
 from .models import Choice, Models
 from .recorder import ChatRecorder
 from .requests import Place, Send, decode
 
 if TYPE_CHECKING:
     from .recovery import Recovery
-    from .services import Choices
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,20 +23,13 @@ from ..typst.prose import TypstProse
 from ..typst.reference import Reference
 from .actions import Actions
 from .chats import Chats
+from .choices import Choices
 from .diagnostics import Diagnostics
 from .ghost import Ghost
 from .models import Models
 from .recovery import Recovery
 
 Method = Callable[[dict[str, Any]], Awaitable[Any]]
-
-
-@dataclass(slots=True, kw_only=True)
-class Choices:
-    """What the user chose for the next send."""
-
-    mode: Mode
-    approval: Approval
 
 
 class Services:
