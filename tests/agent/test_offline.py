@@ -15,6 +15,7 @@ from typstai.domain.ledger import Ledger
 from typstai.editor.memory import MemoryEditor
 from typstai.editor.port import ApprovalDecision
 from typstai.typst.compiler import TypstCompiler
+from typstai.typst.findings import TypstLeaks
 from typstai.typst.project import DiskFiles
 from typstai.typst.reference import Reference
 
@@ -45,7 +46,8 @@ class Desk:
         run = Run(
             id="run", chat="chat", root=str(self.folder), mode=mode, approval="auto",
             target=Target(bufnr=self.bufnr), editor=self.editor, checker=self.compiler,
-            files=DiskFiles(), docs=Reference(), ledger=Ledger(), tool_rounds=32,
+            leaks=TypstLeaks(), files=DiskFiles(), docs=Reference(), ledger=Ledger(),
+            tool_rounds=32,
         )  # fmt: skip
         transcript = Transcript(AssistantTurn(id="run"), show=ignore, save=ignore)
         loop = Loop(

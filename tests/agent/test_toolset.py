@@ -16,6 +16,7 @@ from typstai.domain.tool import ToolCall, ToolKind, ToolOutcome
 from typstai.editor.memory import MemoryEditor
 from typstai.editor.port import ApprovalDecision
 from typstai.errors import ToolError
+from typstai.typst.findings import TypstLeaks
 from typstai.typst.reference import Reference
 
 THE_TEN = [
@@ -45,8 +46,8 @@ def run_on(
 ) -> Run:
     return Run(
         id="run", chat="chat", root="/p", mode=mode, approval=approval,
-        target=Target(bufnr=bufnr), editor=editor, checker=NoCompiler(), files=Files(),
-        docs=Reference(), ledger=Ledger(), tool_rounds=8,
+        target=Target(bufnr=bufnr), editor=editor, checker=NoCompiler(), leaks=TypstLeaks(),
+        files=Files(), docs=Reference(), ledger=Ledger(), tool_rounds=8,
     )  # fmt: skip
 
 

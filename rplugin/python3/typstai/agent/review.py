@@ -15,8 +15,9 @@ from ..domain.edit import LineChange, apply_changes
 from ..domain.merge import merge
 from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, Proposal
 from ..domain.tool import ToolOutcome
-from ..domain.verdict import Verdict, compare
+from ..domain.verdict import Verdict
 from ..errors import ToolError
+from .checks import judge, refuse_worse
 from .run import Run
 from .sight import Sight
 from .tools.toolset import Invocation
@@ -43,10 +44,12 @@ async def submit(
 ) -> ToolOutcome:
     """Merge, check, show and (when accepted) apply what one call made of `base`.
 
-    Raises `ToolError`: `not_modifiable`, `no_changes`, `too_large`, `too_many_changes`.
+    Raises `ToolError`: `not_modifiable`, `no_changes`, `too_large`, `too_many_changes`,
+    `needs_correction`.
     """
     run = invocation.run
     plan = await _plan(run, sight, base, edited)
+    refuse_worse(run, plan.verdict)
     proposal = _proposal(invocation, sight, plan)
     if run.approval == "suggest":
         await run.editor.propose(proposal)
@@ -77,7 +80,7 @@ async def _plan(run: Run, sight: Sight, base: Lines, edited: Lines) -> _Plan:
         hunks=hunks,
         takes_over=sight.taken_over(composed),
         wrote=merged.changes,
-        verdict=await _verdict(run, sight, after, fitting),
+        verdict=await judge(run, sight, after, fitting),
     )
 
 
@@ -109,15 +112,6 @@ def _refuse_too_large(sight: Sight, changes: Sequence[LineChange]) -> None:
     grown = sum(sum(map(len, change.new)) - sum(map(len, change.old)) for change in changes)
     if len(sight.original.text) + grown > MAX_DOCUMENT_CHARS:
         raise ToolError("too_large", f"a document may have {MAX_DOCUMENT_CHARS:,} characters.")
-
-
-async def _verdict(run: Run, sight: Sight, after: Lines, hunks: Sequence[Hunk]) -> Verdict:
-    path = run.absolute(sight.original)
-    overlay = {**await run.editor.overlay(run.root), path: sight.original.text + "\n"}
-    old = await run.checker.check(root=run.root, path=path, overlay=overlay)
-    overlay = {**overlay, path: "\n".join(after) + "\n"}
-    new = await run.checker.check(root=run.root, path=path, overlay=overlay)
-    return compare(old, new, run.relative(path), hunks)
 
 
 def _proposal(invocation: Invocation, sight: Sight, plan: _Plan) -> Proposal:

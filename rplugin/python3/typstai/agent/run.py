@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from ..domain.chat import Approval, Mode
-from ..domain.diagnostic import Checker
+from ..domain.diagnostic import Checker, LeakFinder
 from ..domain.docs import Docs
 from ..domain.document import Snapshot
 from ..domain.ledger import Ledger
@@ -14,6 +14,20 @@ from ..domain.project import ProjectFiles
 from ..editor.port import Editor
 from ..errors import ToolError
 from .sight import Sight
+
+MAX_CORRECTIONS = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Corrections:
+    """How often the model may still mend an edit before the user sees it."""
+
+    left: int = MAX_CORRECTIONS
+
+    def take(self) -> bool:
+        """Use one up; False when none is left."""
+        self.left -= 1
+        return self.left >= 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,12 +50,14 @@ class Run:
     target: Target
     editor: Editor
     checker: Checker
+    leaks: LeakFinder
     files: ProjectFiles
     docs: Docs
     ledger: Ledger
     tool_rounds: int
     opened: set[str] = field(default_factory=set[str])
     """Tools that the user allowed for the rest of this run."""
+    corrections: Corrections = field(default_factory=Corrections)
 
     async def sight(self) -> Sight:
         """The target document now; `ToolError("no_document")` when there is none."""

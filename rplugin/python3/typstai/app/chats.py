@@ -14,13 +14,14 @@ from ..agent.images import Attached, attach
 from ..agent.run import Run, Target
 from ..agent.tools.toolset import ToolSet
 from ..domain.chat import RunStatus, Selection, turn_to_dict
-from ..domain.diagnostic import Checker
+from ..domain.diagnostic import Checker, LeakFinder
 from ..domain.docs import Docs
 from ..domain.ledger import Ledger
 from ..domain.project import ProjectFiles
 from ..domain.proposal import Hunk
 from ..editor.port import Editor
-from ..errors import SettingsError
+from ..errors import SettingsError, StorageError
+from ..log import logger
 from ..settings import Settings
 from ..storage.chats import ChatRecord, ChatStore
 from ..typst.project import find_root
@@ -45,6 +46,7 @@ class Chats:
     choices: Choices
     tools: ToolSet
     checker: Checker
+    leaks: LeakFinder
     files: ProjectFiles
     docs: Docs
     recovery: Recovery
@@ -133,10 +135,19 @@ class Chats:
         chosen = [self._open[chat]] if chat in self._open else list(self._open.values())
         await asyncio.gather(*(conversation.stop() for conversation in chosen))
 
-    async def decided(self, proposal: str, hunks: Sequence[Hunk]) -> None:
-        """Tell the chat of a proposal how it was decided."""
-        for conversation in self._open.values():
-            await conversation.decided(proposal, hunks)
+    async def decided(self, chat: str, proposal: str, hunks: Sequence[Hunk]) -> None:
+        """Tell the chat of a proposal how it was decided; "" when it belongs to none.
+
+        The chat need not be open: its run may have been another process's.
+        """
+        if not chat:
+            return
+        try:
+            conversation = await self._conversation(chat)
+        except StorageError as error:  # the chat was deleted: nobody is left to be told
+            logger.warning("proposal %s: %s", proposal, error)
+            return
+        await conversation.decided(proposal, hunks)
 
     async def close(self) -> None:
         await self.stop({})
@@ -183,6 +194,7 @@ class Chats:
             target=Target(bufnr=target.bufnr if target else None),
             editor=self.editor,
             checker=self.checker,
+            leaks=self.leaks,
             files=self.files,
             docs=self.docs,
             ledger=ledger,

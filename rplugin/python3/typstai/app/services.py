@@ -17,6 +17,7 @@ from ..storage.chats import ChatStore
 from ..storage.database import Database
 from ..storage.recovery import RecoveryStore
 from ..typst.compiler import CompilerOptions, TypstCompiler
+from ..typst.findings import TypstLeaks
 from ..typst.harper import HarperSpeller
 from ..typst.project import DiskFiles, find_root
 from ..typst.prose import TypstProse
@@ -59,6 +60,7 @@ class Services:
             choices=self._choices,
             tools=_tools(settings),
             checker=self._compiler,
+            leaks=TypstLeaks(),
             files=DiskFiles(),
             docs=Reference(),
             changed=self._tell_status,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -63,4 +64,12 @@ class Checker(Protocol):
         the text that counts instead of the file's. Never raises for a document's
         sake: what went wrong is the status of the result.
         """
+        ...
+
+
+class LeakFinder(Protocol):
+    """Something that tells LaTeX and Markdown from Typst without compiling."""
+
+    async def leaks(self, text: str) -> Sequence[Diagnostic]:
+        """Warnings from the top; `path` is left empty, `source` is not a compiler's."""
         ...

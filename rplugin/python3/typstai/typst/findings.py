@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -16,6 +17,14 @@ MAX_FIXED = 50
 
 _DOWNLOAD = re.compile(r"download package \(\S+/([\w-]+)/([\w-]+)-(\d+\.\d+\.\d+)\.tar")
 _NOT_FOUND = re.compile(r"package not found \(searched for (@[^)]+)\)")
+
+
+class TypstLeaks:
+    """Implements `domain.diagnostic.LeakFinder`."""
+
+    async def leaks(self, text: str) -> Sequence[Diagnostic]:
+        # The parser does not yield, and a long document takes it longer than a frame.
+        return await asyncio.to_thread(find_leaks, text)
 
 
 def missing_package(item: Diagnostic) -> str:
