@@ -208,20 +208,26 @@ M.SUBCOMMANDS = {
   accept = {
     help = "Accept every pending hunk.",
     run = function()
-      local _, err = require("typstai.proposals").accept_all()
+      local done, err = require("typstai.proposals").accept_all()
       tell("warn")(err)
+      if done and done.accepted + done.stale == 0 then
+        tell("info")({ message = "There is no proposed change to accept." })
+      end
     end,
   },
   reject = {
     help = "Reject every pending hunk.",
     run = function()
-      require("typstai.proposals").reject_all()
+      if require("typstai.proposals").reject_all().rejected == 0 then
+        tell("info")({ message = "There is no proposed change to reject." })
+      end
     end,
   },
   diff = {
     help = "Show a pending proposal side by side.",
     run = function()
-      require("typstai.ui.sidebyside").open()
+      local _, err = require("typstai.proposals").diff()
+      tell("warn")(err)
     end,
   },
   revert = {

@@ -1,4 +1,4 @@
--- The highlight groups. All link to stock groups, so every colour scheme fits;
+-- The highlight groups. All but one link to stock groups, so every colour scheme fits;
 -- a group that the user or a scheme defines is left as it is.
 local M = {}
 
@@ -7,6 +7,7 @@ M.LINKS = {
   TypstAIAdd = "DiffAdd",
   TypstAIAssistant = "Title",
   TypstAIDelete = "DiffDelete",
+  TypstAIDeleted = "Removed",
   TypstAIDetail = "Comment",
   TypstAIDim = "Comment",
   TypstAIError = "DiagnosticError",
@@ -15,6 +16,8 @@ M.LINKS = {
   TypstAIHunkHeader = "Comment",
   TypstAIReasoning = "Comment",
   TypstAIRule = "NonText",
+  TypstAISign = "DiagnosticSignHint",
+  TypstAIStale = "DiagnosticWarn",
   TypstAIToolCancelled = "Comment",
   TypstAIToolDone = "DiagnosticOk",
   TypstAIToolFailed = "DiagnosticError",
@@ -28,6 +31,8 @@ local function link_all()
   for group, target in pairs(M.LINKS) do
     vim.api.nvim_set_hl(0, group, { link = target, default = true })
   end
+  -- No stock group is a line through the text and nothing else.
+  vim.api.nvim_set_hl(0, "TypstAIStrike", { strikethrough = true, default = true })
 end
 
 local done = false

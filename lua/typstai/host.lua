@@ -157,6 +157,7 @@ local function on_hello(err)
   require("typstai.status").update({ host = "running" })
   require("typstai.events").emit({ name = "TypstAIHostStarted", data = { pid = M.pid } })
   require("typstai.diagnostics").start()
+  require("typstai.lapsed").tell()
 end
 
 local function greet()

@@ -17,10 +17,16 @@ local anchors = require("typstai.anchors")
 ---@field hunks typstai.LiveHunk[]
 ---@field seq integer order of arrival
 
+-- Decided proposals that are kept whole, and those of which only the id is remembered.
+local KEPT_RESOLVED = 64
+local KEPT_IDS = 4096
+
 ---@type table<string, typstai.LiveProposal> with something left to decide
 local open = {}
----@type table<string, typstai.LiveProposal> decided, for those who ask again
+---@type table<string, typstai.LiveProposal|true> decided, for those who ask again
 local resolved = {}
+---@type string[] ids of the decided, oldest first
+local resolved_ids = {}
 local arrived = 0
 
 local function wire_hunk(hunk)
@@ -92,11 +98,13 @@ function M.drop(proposal)
   open[proposal.id] = nil
 end
 
---- The proposal of that id, and whether it is decided.
+--- The proposal of that id, and whether it is decided. Of one that was decided long ago
+--- nothing else is known.
 ---@param id string
 ---@return typstai.LiveProposal|nil proposal, boolean is_resolved
 function M.get(id)
-  return open[id] or resolved[id], resolved[id] ~= nil
+  local decided = resolved[id]
+  return open[id] or (decided ~= true and decided or nil), decided ~= nil
 end
 
 --- The undecided proposals in order of arrival, of one buffer or of all.
@@ -150,9 +158,22 @@ function M.decide(hunk, state, reason)
   hunk.decided = true
 end
 
+local function remember(proposal)
+  resolved[proposal.id] = proposal
+  table.insert(resolved_ids, proposal.id)
+  local oldest_whole = resolved_ids[#resolved_ids - KEPT_RESOLVED]
+  if oldest_whole then
+    resolved[oldest_whole] = true
+  end
+  if #resolved_ids > KEPT_IDS then
+    resolved[table.remove(resolved_ids, 1)] = nil
+  end
+end
+
 local function close(proposal)
   open[proposal.id] = nil
-  resolved[proposal.id] = proposal
+  remember(proposal)
+  require("typstai.lapsed").forget(proposal.id)
   require("typstai.events").emit({
     name = "TypstAIProposalResolved",
     data = {
@@ -163,21 +184,31 @@ local function close(proposal)
   })
   require("typstai.rpc").call("proposal.resolved", {
     id = proposal.id,
+    chat = proposal.chat,
     hunks = M.to_wire(proposal),
   })
+end
+
+local function close_or_keep(proposal)
+  if #M.undecided({ proposal }) == 0 then
+    close(proposal)
+  else
+    require("typstai.lapsed").keep(proposal)
+  end
 end
 
 --- After decisions: closes the proposals in which nothing is left to decide, and
 --- brings the screen up to date.
 ---@param decided typstai.LiveHunk[]
 function M.settle(decided)
-  local buffers = {}
+  local buffers, seen = {}, {}
   for _, hunk in ipairs(decided) do
     local proposal = hunk.proposal
     buffers[proposal.bufnr] = true
-    if open[proposal.id] and #M.undecided({ proposal }) == 0 then
-      close(proposal)
+    if not seen[proposal] and open[proposal.id] then
+      close_or_keep(proposal)
     end
+    seen[proposal] = true
   end
   for bufnr in pairs(buffers) do
     M.redraw(bufnr)

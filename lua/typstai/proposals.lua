@@ -8,29 +8,6 @@ local function failure(code, message)
   return nil, { code = code, message = message }
 end
 
-local function listed_hunk(hunk)
-  local start, finish = hunks.look(hunk)
-  return {
-    id = hunk.id,
-    state = hunk.state,
-    start = start,
-    finish = finish,
-    old = hunk.old,
-    new = hunk.new,
-  }
-end
-
-local function listed(proposal)
-  return {
-    id = proposal.id,
-    bufnr = proposal.bufnr,
-    source = proposal.source,
-    call = proposal.call,
-    verdict = proposal.verdict,
-    hunks = vim.tbl_map(listed_hunk, proposal.hunks),
-  }
-end
-
 --- Shows a proposal; the buffer stays as it is. A hunk whose old lines do not stand at
 --- its row comes back stale. Codes: `no_buffer`, `invalid_text`, `duplicate`.
 ---@param args typstai.Proposal
@@ -40,7 +17,7 @@ function M.propose(args)
   if not proposal then
     return nil, err
   end
-  local shown = listed(proposal)
+  local shown = require("typstai.listing").live(proposal)
   require("typstai.events").emit({
     name = "TypstAIProposal",
     data = { id = shown.id, bufnr = shown.bufnr, hunks = shown.hunks },
@@ -48,6 +25,7 @@ function M.propose(args)
   if hunks.count(proposal, "pending") == 0 then
     require("typstai.accept").give_up(proposal.hunks)
   else
+    require("typstai.lapsed").keep(proposal)
     require("typstai.watch").start(proposal.bufnr)
     hunks.redraw(proposal.bufnr)
   end
@@ -71,14 +49,21 @@ function M.apply(args)
   return hunks.to_wire(proposal)
 end
 
+local function no_such(id)
+  if require("typstai.lapsed").get(id) then
+    return failure("lapsed", "Neovim ended before this change was decided: ask for it again.")
+  end
+  return failure("unknown_proposal", "There is no proposal " .. id .. ".")
+end
+
 -- The undecided hunks that an id and an optional hunk name.
 local function chosen(id, hunk_id)
   local proposal, is_resolved = hunks.get(id)
-  if not proposal then
-    return failure("unknown_proposal", "There is no proposal " .. id .. ".")
-  end
   if is_resolved then
     return failure("already_resolved", "The proposal " .. id .. " is already decided.")
+  end
+  if not proposal then
+    return no_such(id)
   end
   local undecided = hunks.undecided({ proposal })
   if not hunk_id then
@@ -115,12 +100,14 @@ function M.withdraw(args)
   if err and err.code ~= "already_resolved" then
     return nil, err
   end
-  return hunks.to_wire(hunks.get(args.id))
+  local proposal = hunks.get(args.id)
+  return proposal and hunks.to_wire(proposal) or {}
 end
 
 --- Accepts a whole proposal, one hunk of it, or the hunk under the cursor. What is stale
 --- of a whole proposal ends as stale; a single stale hunk is refused.
---- Codes: `unknown_proposal`, `already_resolved`, `no_hunk`, `stale`, `not_modifiable`.
+--- Codes: `unknown_proposal`, `already_resolved`, `lapsed`, `no_hunk`, `stale`,
+--- `not_modifiable`, `not_stored`.
 ---@param id? string
 ---@param opts? { hunk?: string }
 ---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
@@ -139,13 +126,22 @@ function M.accept(id, opts)
   return require("typstai.accept").run(picked)
 end
 
---- Rejects a whole proposal, one hunk of it, or the hunk under the cursor.
---- Codes: `unknown_proposal`, `already_resolved`, `no_hunk`.
+local function dismiss(kept)
+  require("typstai.lapsed").dismiss(kept.id)
+  return #kept.hunks
+end
+
+--- Rejects a whole proposal, one hunk of it, or the hunk under the cursor. A lapsed
+--- proposal is taken off the list. Codes: `unknown_proposal`, `already_resolved`, `no_hunk`.
 ---@param id? string
 ---@param opts? { hunk?: string, reason?: string }
 ---@return { rejected: integer }|nil, typstai.Error|nil
 function M.reject(id, opts)
   local picked, err = pick(id, opts)
+  local kept = err and err.code == "lapsed" and require("typstai.lapsed").get(id)
+  if kept then
+    return { rejected = dismiss(kept) }
+  end
   if not picked then
     return nil, err
   end
@@ -170,7 +166,7 @@ function M.accept_all(chat)
   return require("typstai.accept").run(of_chat(chat))
 end
 
---- Rejects everything undecided, of one chat or of all.
+--- Rejects everything undecided and dismisses what lapsed, of one chat or of all.
 ---@param chat? string
 ---@return { rejected: integer }
 function M.reject_all(chat)
@@ -180,7 +176,13 @@ function M.reject_all(chat)
     hunks.decide(hunk, "rejected")
   end
   hunks.settle(picked)
-  return { rejected = #picked }
+  local rejected = #picked
+  for _, kept in ipairs(require("typstai.lapsed").list()) do
+    if chat == nil or kept.chat == chat then
+      rejected = rejected + dismiss(kept)
+    end
+  end
+  return { rejected = rejected }
 end
 
 --- Replaces what an undecided hunk would write; without a text, opens it in a scratch
@@ -203,15 +205,19 @@ function M.edit(id, hunk_id, text)
     return failure("invalid_text", "The new text holds a NUL.")
   end
   picked[1].new, picked[1].steps = new, nil
+  require("typstai.lapsed").keep(picked[1].proposal)
   hunks.redraw(picked[1].proposal.bufnr)
   return true
 end
 
---- The undecided proposals, of one buffer or of all, with their states now.
+--- The undecided proposals, of one buffer or of all, with their states now; after them
+--- those that lapsed when their Neovim ended (`bufnr` is -1 where no buffer has the file).
 ---@param bufnr? integer
 ---@return table[]
 function M.list(bufnr)
-  return vim.tbl_map(listed, hunks.proposals(bufnr))
+  local listing = require("typstai.listing")
+  local found = vim.tbl_map(listing.live, hunks.proposals(bufnr))
+  return vim.list_extend(found, vim.tbl_map(listing.lapsed, require("typstai.lapsed").list(bufnr)))
 end
 
 --- How many hunks are undecided.

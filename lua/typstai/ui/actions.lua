@@ -19,12 +19,8 @@ local WORDS = {
 }
 
 local function is_pending(id)
-  for _, proposal in ipairs(require("typstai.proposals").list()) do
-    if proposal.id == id then
-      return true
-    end
-  end
-  return false
+  local proposal, is_resolved = require("typstai.hunks").get(id)
+  return proposal ~= nil and not is_resolved
 end
 
 --- The diff of a call's proposal while it waits for a decision, else nil.

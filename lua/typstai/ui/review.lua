@@ -25,15 +25,6 @@ local SLICE_NS = 8000000
 ---@type table<integer, typstai.Review>
 local reviews = {}
 
--- The groups that exist beside those of highlights.lua.
-local function define_highlights()
-  require("typstai.highlights").setup()
-  api.nvim_set_hl(0, "TypstAIDeleted", { default = true, link = "Removed" })
-  api.nvim_set_hl(0, "TypstAIStrike", { default = true, strikethrough = true })
-  api.nvim_set_hl(0, "TypstAISign", { default = true, link = "DiagnosticSignHint" })
-  api.nvim_set_hl(0, "TypstAIStale", { default = true, link = "DiagnosticWarn" })
-end
-
 local function text_width(bufnr)
   local narrowest = nil
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
@@ -179,7 +170,7 @@ local function listen(bufnr)
 end
 
 local function start(bufnr)
-  define_highlights()
+  require("typstai.highlights").setup()
   reviews[bufnr] = { drawn = {}, above = 0, paused = false }
   require("typstai.keymaps").attach(bufnr)
   listen(bufnr)

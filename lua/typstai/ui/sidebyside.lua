@@ -123,11 +123,11 @@ end
 ---@return boolean|nil, typstai.Error|nil
 function M.open(id)
   local proposal, is_resolved = named(id)
-  if not proposal then
-    return nil, { code = "unknown_proposal", message = "There is no such proposed change." }
-  end
   if is_resolved then
     return nil, { code = "already_resolved", message = "The proposal is already decided." }
+  end
+  if not proposal then
+    return nil, { code = "unknown_proposal", message = "No change is proposed here." }
   end
   local bufnr, origin = proposal.bufnr, api.nvim_get_current_win()
   require("typstai.buffer").load(bufnr)

@@ -1,7 +1,8 @@
-"""What becomes of a suggested edit after its run went on: written into its call.
+"""What becomes of a proposed edit that no run waits for any more: written into its call.
 
-The model reads it with the history of its next run, so it never takes a
-suggestion for applied that the user has rejected.
+The run went on (a suggestion), or its process or Neovim ended. The model reads it
+with the history of its next run, so it never takes a proposal for applied that the
+user has rejected, or for open that has lapsed.
 """
 
 from __future__ import annotations
@@ -19,28 +20,43 @@ def decided(
 ) -> tuple[int, ToolUse] | None:
     """Position of the call that made the proposal, and the call with the outcome in it.
 
-    None when no call waits for that proposal, or its run still does.
+    None when no call waits for that proposal, its run still does, or it was told before.
     """
     for index, segment in enumerate(segments):
         if isinstance(segment, ToolUse) and segment.proposal == proposal and _is_open(segment):
-            return index, _told(segment, hunks)
+            told = _told(segment, hunks)
+            return None if told is None else (index, told)
     return None
 
 
 def _is_open(use: ToolUse) -> bool:
-    return use.state == "waiting" and bool(use.result)
+    """Whether its run ended without a decision: it went on, or was interrupted."""
+    return use.state in ("waiting", "cancelled") and bool(use.result)
 
 
-def _told(use: ToolUse, hunks: Sequence[Hunk]) -> ToolUse:
-    states = Counter(hunk.state for hunk in hunks)
+def _told(use: ToolUse, hunks: Sequence[Hunk]) -> ToolUse | None:
+    states = Counter[str](hunk.state for hunk in hunks)
     outcome = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-    reasons = [f"{hunk.id}: {hunk.reason}" for hunk in hunks if hunk.reason]
-    later = "\n".join((f"decided by the writer since: {outcome}.", *reasons))
-    state: ToolState = "done" if states["accepted"] or states["merged"] else "rejected"
+    later = _sentences(states, outcome, hunks)
+    if use.result.endswith(later):
+        return None
     return replace(
         use,
-        state=state,
-        label=f"{use.label} · {outcome}",
+        state=_state(states),
+        label=f"{use.label} · {outcome}" if use.label else outcome,
         result=f"{use.result}\n{later}",
-        detail=f"{use.detail}\n{later}",
+        detail=f"{use.detail}\n{later}" if use.detail else later,
     )
+
+
+def _sentences(states: Counter[str], outcome: str, hunks: Sequence[Hunk]) -> str:
+    if states["lapsed"]:
+        return f"Neovim ended before the writer decided: {outcome}. What lapsed was not applied."
+    reasons = [f"{hunk.id}: {hunk.reason}" for hunk in hunks if hunk.reason]
+    return "\n".join((f"decided by the writer since: {outcome}.", *reasons))
+
+
+def _state(states: Counter[str]) -> ToolState:
+    if states["accepted"] or states["merged"]:
+        return "done"
+    return "cancelled" if states["lapsed"] else "rejected"

@@ -18,6 +18,9 @@ from . import wire
 from .bridge import Bridge
 from .port import ApprovalDecision, ApprovalRequest, Place
 
+MAX_SETTLED = 64
+"""Decisions that are kept for whoever asks late; the oldest goes first."""
+
 
 class NvimEditor:
     """Implements `port.Editor` over a Neovim."""
@@ -109,11 +112,11 @@ class NvimEditor:
         """Tell Lua which answers of a chat can be taken back; does not wait."""
         self._bridge.send("receipts.take", {"chat": chat, "receipts": dict(receipts)})
 
-    def resolved(self, params: Mapping[str, Any]) -> tuple[str, Sequence[Hunk]]:
-        """Take Lua's `proposal.resolved` {id, hunks}: wake who waits for it, and decode it."""
+    def resolved(self, params: Mapping[str, Any]) -> tuple[str, str, Sequence[Hunk]]:
+        """Take Lua's `proposal.resolved` {id, chat, hunks}: wake who waits, and decode it."""
         proposal, hunks = str(params["id"]), wire.hunks_from_wire(params["hunks"])
         self._resolve(proposal, hunks)
-        return proposal, hunks
+        return str(params.get("chat") or ""), proposal, hunks
 
     def answered(self, params: Mapping[str, Any]) -> None:
         """Lua's answer {id, answer, reason?}. An id that nobody awaits is ignored."""
@@ -125,6 +128,12 @@ class NvimEditor:
         decision = self._decisions.get(proposal_id)
         if decision is not None and not decision.done():
             decision.set_result(hunks)
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        settled = [key for key, decision in self._decisions.items() if decision.done()]
+        for key in settled[:-MAX_SETTLED]:
+            del self._decisions[key]
 
     async def _propose(self, proposal: Proposal) -> Sequence[Hunk]:
         return wire.hunks_from_wire(
