@@ -1,0 +1,300 @@
+-- Plays a story of the writer's, the agent's and Neovim's steps in one call, and tells
+-- after each step what the buffer holds and what is listed. It judges nothing.
+local proposals = require("typstai.proposals")
+local api = vim.api
+
+local M = {}
+
+local function line_count()
+  return api.nvim_buf_line_count(0)
+end
+
+local function row_of(number)
+  return number % line_count()
+end
+
+-- A byte column between two code points of a line.
+local function column_of(row, number)
+  local line = api.nvim_buf_get_lines(0, row, row + 1, true)[1]
+  local starts = vim.str_utf_pos(line)
+  starts[#starts + 1] = #line + 1
+  return starts[number % #starts + 1] - 1
+end
+
+local function position(row_number, column_number)
+  local row = row_of(row_number)
+  return row, column_of(row, column_number)
+end
+
+local function ordered(step)
+  local row, col = position(step.row, step.col)
+  local end_row, end_col = position(step.row + step.rows, step.col_2)
+  if end_row < row or (end_row == row and end_col < col) then
+    return end_row, end_col, row, col
+  end
+  return row, col, end_row, end_col
+end
+
+local function keys(text)
+  api.nvim_feedkeys(vim.keycode(text), "ntx", false)
+end
+
+-- Rows of a range, from 1 and inclusive.
+local function range(step)
+  local first = row_of(step.row) + 1
+  return first, math.min(first + step.rows, line_count())
+end
+
+local TYPING = { top = "O", bottom = "o", start = "0i", finish = "A" }
+
+local writer = {}
+
+function writer.type(step)
+  api.nvim_win_set_cursor(0, { row_of(step.row) + 1, 0 })
+  local text = step.text:gsub("<", "<lt>"):gsub("\n", "<CR>")
+  keys(TYPING[step.where] .. text .. "<Esc>")
+end
+
+function writer.replace(step)
+  local row, col, end_row, end_col = ordered(step)
+  local lines = vim.split(step.text, "\n", { plain = true })
+  api.nvim_buf_set_text(0, row, col, end_row, end_col, lines)
+end
+
+function writer.join(step)
+  vim.cmd.join({ range = { range(step) }, bang = true })
+end
+
+function writer.delete(step)
+  vim.cmd.delete({ range = { range(step) }, reg = "_" })
+end
+
+function writer.copy(step)
+  local first, last = range(step)
+  vim.cmd.copy({ range = { first, last }, args = { tostring(step.col % (line_count() + 1)) } })
+end
+
+function writer.move(step)
+  local first, last = range(step)
+  local target = step.col % (line_count() + 1)
+  if target < first - 1 or target > last then
+    vim.cmd.move({ range = { first, last }, args = { tostring(target) } })
+  end
+end
+
+function writer.sort()
+  vim.cmd.sort()
+end
+
+function writer.substitute()
+  vim.cmd([[silent! keeppatterns %s/fox\|日/X/ge]])
+end
+
+function writer.paste(step)
+  api.nvim_win_set_cursor(0, { row_of(step.row) + 1, 0 })
+  api.nvim_put(vim.split(step.text, "\n", { plain = true }), "l", step.where == "bottom", false)
+end
+
+function writer.rewrite()
+  local lines = api.nvim_buf_get_lines(0, 0, -1, true)
+  api.nvim_buf_set_lines(0, 0, -1, true, { "" })
+  api.nvim_buf_set_lines(0, 0, -1, true, lines)
+end
+
+function writer.undo()
+  vim.cmd("silent undo")
+end
+
+function writer.redo()
+  vim.cmd("silent redo")
+end
+
+local agent = {}
+local arrived = 0
+
+local function wire(step, hunks)
+  arrived = arrived + 1
+  return {
+    id = "p" .. arrived,
+    bufnr = api.nvim_get_current_buf(),
+    path = "main.typ",
+    chat = step.chat,
+    run = "",
+    call = "k",
+    source = "patch_document",
+    verdict = "",
+    hunks = hunks,
+  }
+end
+
+local function parts(step)
+  local first, last = range(step)
+  local old = api.nvim_buf_get_lines(0, first - 1, last, true)
+  return require("typstai.diff").refine({
+    changes = { { row0 = first - 1, old = old, new = step.lines } },
+  })
+end
+
+function agent.propose(step)
+  local hunks = parts(step)
+  return #hunks > 0 and (proposals.propose(wire(step, hunks))) or nil
+end
+
+-- A later edit of the same chat that contains some of what is pending.
+function agent.take_over(step)
+  local hunks = parts(step)
+  local args = wire(step, hunks)
+  args.takes_over = {}
+  for i, hunk in ipairs(require("typstai.pending").list({ bufnr = args.bufnr, chat = step.chat })) do
+    if (step.col + i) % 2 == 0 then
+      table.insert(args.takes_over, { proposal = hunk.proposal, hunk = hunk.hunk })
+    end
+  end
+  return #hunks > 0 and (proposals.propose(args)) or nil
+end
+
+-- A host that forgot what it waited for may send what it had sent before.
+function agent.restart()
+  local refused = 0
+  for _, item in ipairs(proposals.list()) do
+    local args = wire({ chat = "c1" }, { { id = "h1", row0 = 0, old = {}, new = { "twice" } } })
+    args.id = item.id
+    local _, err = proposals.propose(args)
+    refused = refused + (err and err.code == "duplicate" and 1 or 0)
+  end
+  return refused
+end
+
+function agent.apply(step)
+  local hunks = parts(step)
+  return #hunks > 0 and (proposals.apply(wire(step, hunks))) or nil
+end
+
+local function pick(step)
+  local listed = {}
+  for _, item in ipairs(proposals.list()) do
+    for _, hunk in ipairs(item.hunks) do
+      table.insert(listed, { id = item.id, hunk = hunk.id })
+    end
+  end
+  return listed[step.row % math.max(#listed, 1) + 1]
+end
+
+local decision = {}
+
+local function one_or_whole(method)
+  return function(step)
+    local picked = pick(step)
+    if picked then
+      local opts = { hunk = step.whole ~= true and picked.hunk or nil, reason = "no" }
+      local result, err = proposals[method](picked.id, opts)
+      return { id = picked.id, hunk = opts.hunk, result = result, err = err and err.code }
+    end
+  end
+end
+
+decision.accept = one_or_whole("accept")
+decision.reject = one_or_whole("reject")
+
+function decision.accept_all(step)
+  return { chat = step.chat, result = proposals.accept_all(step.chat) }
+end
+
+function decision.reject_all(step)
+  return { chat = step.chat, result = proposals.reject_all(step.chat) }
+end
+
+function decision.edit(step)
+  local picked = pick(step)
+  if picked then
+    local _, err = proposals.edit(picked.id, picked.hunk, step.text)
+    return { id = picked.id, hunk = picked.hunk, err = err and err.code }
+  end
+end
+
+-- Lets Neovim do what it put off.
+function decision.turn()
+  local passed = false
+  vim.schedule(function()
+    passed = true
+  end)
+  vim.wait(1000, function()
+    return passed
+  end, 1)
+end
+
+local STEPS = vim.tbl_extend("error", writer, agent, decision)
+
+local function listed()
+  local found = proposals.list()
+  for _, item in ipairs(found) do
+    item.chat = require("typstai.hunks").get(item.id).chat
+  end
+  return found
+end
+
+local function tell(answer)
+  local tree = vim.fn.undotree()
+  return {
+    lines = api.nvim_buf_get_lines(0, 0, -1, true),
+    undo = tree.seq_cur,
+    steps = tree.seq_last,
+    listed = listed(),
+    answer = answer,
+  }
+end
+
+-- Every text that undo can reach, by walking the whole tree.
+local function reachable()
+  local texts = {}
+  for number = 0, vim.fn.undotree().seq_last do
+    pcall(vim.cmd, "silent undo " .. number)
+    table.insert(texts, table.concat(api.nvim_buf_get_lines(0, 0, -1, true), "\n"))
+  end
+  return texts
+end
+
+local function drawn()
+  local ns = api.nvim_get_namespaces()["typstai.review"]
+  return ns and #api.nvim_buf_get_extmarks(0, ns, 0, -1, {}) or 0
+end
+
+local function written(path)
+  vim.cmd("silent! write! " .. vim.fn.fnameescape(path))
+  local file = assert(io.open(path, "rb"))
+  local data = file:read("*a")
+  file:close()
+  return data
+end
+
+--- Plays a story on a fresh buffer.
+---@param story { lines: string[], format: string, steps: table[], path: string }
+function M.play(story)
+  vim.o.showmode, vim.o.report = false, 9999
+  vim.cmd("silent enew!")
+  vim.bo.undolevels = -1
+  api.nvim_buf_set_lines(0, 0, -1, true, story.lines)
+  vim.bo.undolevels = 1000
+  vim.bo.fileformat = story.format
+  vim.bo.autoindent, vim.bo.formatoptions, vim.bo.modified = false, "", false
+  local trace = {}
+  for i, step in ipairs(story.steps) do
+    local answer = STEPS[step.name](step)
+    -- Neovim ends an undo step at each of the user's commands.
+    vim.bo.undolevels = vim.bo.undolevels
+    trace[i] = tell(answer)
+  end
+  proposals.reject_all()
+  decision.turn()
+  local last = {
+    trace = trace,
+    lines = api.nvim_buf_get_lines(0, 0, -1, true),
+    drawn = drawn(),
+    data = vim.base64.encode(written(story.path)),
+    reachable = reachable(),
+  }
+  vim.cmd("silent bwipeout!")
+  return last
+end
+
+_G.living = M

@@ -1,0 +1,325 @@
+"""What a buffer must hold after each step of a story, and which hunks may be pending.
+
+Lines have identities: which lines a writer touched is known without marks. Texts are kept
+by the number of their undo step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+Step = dict[str, Any]
+Key = tuple[str, str]
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, and the lines that it came from."""
+
+    text: str
+    ids: frozenset[int]
+    sure: bool = True
+    """Whether nobody touched it since it came."""
+
+
+def fresh(text: str) -> Line:
+    return Line(text, frozenset({next(_numbers)}))
+
+
+def fresh_all(texts: Iterable[str]) -> list[Line]:
+    return [fresh(text) for text in texts]
+
+
+@dataclass
+class Awaited:
+    """An undecided hunk: the lines it would replace, wherever they have been found."""
+
+    places: list[list[Line]]
+    unique: bool
+    """Whether one of its lines could be told from all others when it came."""
+    disturbed: bool = False
+    """Whether the whole text was written anew since: its mark may have been lost."""
+
+
+@dataclass
+class Model:
+    start: list[str]
+    states: dict[int, list[Line]] = field(default_factory=dict[int, list[Line]])
+    parents: dict[int, int] = field(default_factory=dict[int, int])
+    undo: int = 0
+    steps: int = 0
+    hunks: dict[Key, Awaited] = field(default_factory=dict[Key, Awaited])
+    listed: list[Any] = field(default_factory=list[Any])
+    target: tuple[str, int, list[str]] | None = None
+    """A lone proposal, the text it was made on (by undo step), and the text it proposes."""
+
+    def __post_init__(self) -> None:
+        self.states[0] = fresh_all(self.start)
+
+    @property
+    def now(self) -> list[Line]:
+        return self.states[self.undo]
+
+    @property
+    def text(self) -> list[str]:
+        return [line.text for line in self.now]
+
+    def follow(self, step: Step, seen: Any) -> None:
+        """Take one step: what it changed, then what is listed after it."""
+        match step["name"]:
+            case "undo":
+                assert seen["undo"] == self.parents.get(self.undo, self.undo)
+                self.undo = seen["undo"]
+            case "redo":
+                assert seen["undo"] == self.undo or self.parents[seen["undo"]] == self.undo
+                self.undo = seen["undo"]
+            case "accept" | "accept_all":
+                self._accept(step, seen)
+            case "apply":
+                first, last = rows(step, self.now)
+                new = derived(self.now[first:last], step["lines"])
+                wanted = [*self.now[:first], *new, *self.now[last:]]
+                made = [line.text for line in wanted] != self.text
+                assert seen["steps"] == self.steps + made
+                self._become(wanted if made else self.now, seen)
+            case name if name in WRITING:
+                self._become(WRITING[name](step, self.now, seen["lines"]), seen)
+                if name in ("sort", "rewrite"):
+                    self._disturb()
+            case _:
+                assert seen["undo"] == self.undo
+        assert seen["lines"] == self.text
+        if step["name"] == "restart":
+            assert seen["answer"] == len(seen["listed"])
+        self._check(seen["listed"])
+        self._note_target(step, seen)
+
+    def _become(self, new: list[Line], seen: Any) -> None:
+        if seen["undo"] == self.undo:
+            assert [line.text for line in new] == self.text
+            return
+        self.parents[seen["undo"]] = self.undo
+        self.undo, self.steps = seen["undo"], seen["steps"]
+        self.states[self.undo] = new
+
+    def _disturb(self) -> None:
+        for hunk in self.hunks.values():
+            hunk.disturbed = True
+
+    def _accept(self, step: Step, seen: Any) -> None:
+        """Exactly the pending ones of those named land, as one undo step."""
+        answer = seen.get("answer") or {}
+        chosen = [
+            hunk
+            for item in self.listed
+            for hunk in item["hunks"]
+            if hunk["state"] == "pending"
+            and answer.get("id", item["id"]) == item["id"]
+            and answer.get("hunk", hunk["id"]) == hunk["id"]
+            and (step["name"] == "accept" or step.get("chat") in (None, item["chat"]))
+        ]
+        made = fitting(chosen)
+        result = answer.get("result")
+        assert (result["accepted"] if result else 0) == len(made)
+        assert seen["steps"] == self.steps + bool(made)
+        target = self.target
+        before = self.undo
+        self._become(applied(self.now, made), seen)
+        if target and step == {"name": "accept_all"} and target[1] == before:
+            assert self.text == target[2]
+
+    def _note_target(self, step: Step, seen: Any) -> None:
+        alone = len(seen["listed"]) == 1
+        if step["name"] == "propose" and seen.get("answer") and alone:
+            first, last = rows(step, self.now)
+            text = [*self.text[:first], *step["lines"], *self.text[last:]]
+            self.target = (seen["listed"][0]["id"], self.undo, text)
+        elif step["name"] not in ("turn", "restart"):
+            self.target = None
+
+    def _check(self, listed: list[Any]) -> None:
+        """What is pending stands where it is said to be, and is what the agent saw."""
+        found: set[Key] = set()
+        for item in listed:
+            for hunk in item["hunks"]:
+                if hunk["state"] in ("pending", "stale"):
+                    key = (item["id"], hunk["id"])
+                    found.add(key)
+                    self._check_hunk(key, hunk)
+        self.hunks = {key: hunk for key, hunk in self.hunks.items() if key in found}
+        self.listed = listed
+
+    def _check_hunk(self, key: Key, hunk: Any) -> None:
+        start, size = hunk["start"], len(hunk["old"])
+        stand = self.now[start : start + size]
+        awaited = self.hunks.get(key)
+        if awaited is None:
+            assert hunk["state"] == "pending"
+            self.hunks[key] = awaited = Awaited([stand], has_landmark(stand, self.text))
+        if hunk["state"] == "stale":
+            assert not self._must_be_pending(awaited, size), (key, hunk)
+            return
+        assert 0 <= start <= len(self.now)
+        assert [line.text for line in stand] == hunk["old"]
+        if not any(same(stand, place) for place in awaited.places):
+            assert awaited.unique, (key, hunk)
+            awaited.places.append(stand)
+            awaited.disturbed = True
+
+    def _must_be_pending(self, awaited: Awaited, size: int) -> bool:
+        """Whether nobody touched the lines since they were shown to the agent."""
+        if awaited.disturbed or size == 0:
+            return False
+        place = awaited.places[0]
+        windows = (self.now[row : row + size] for row in range(len(self.now) - size + 1))
+        return any(window == place and all(line.sure for line in window) for window in windows)
+
+
+def same(stand: Sequence[Line], place: Sequence[Line]) -> bool:
+    return all(one.ids & other.ids for one, other in zip(stand, place, strict=True))
+
+
+def has_landmark(stand: Sequence[Line], text: Sequence[str]) -> bool:
+    return any(text.count(line.text) == 1 and line.text.strip(" \t") for line in stand)
+
+
+def fitting(chosen: Sequence[Any]) -> list[Any]:
+    """Those that can land together: from the top, insertions first, none over another."""
+    made: list[Any] = []
+    free = 0
+    for hunk in sorted(chosen, key=lambda hunk: (hunk["start"], bool(hunk["old"]))):
+        if hunk["start"] >= free:
+            made.append(hunk)
+            free = hunk["start"] + len(hunk["old"])
+    return made
+
+
+def applied(now: list[Line], made: Sequence[Any]) -> list[Line]:
+    new: list[Line] = []
+    done = 0
+    for hunk in made:
+        end = hunk["start"] + len(hunk["old"])
+        new += now[done : hunk["start"]] + derived(now[hunk["start"] : end], hunk["new"])
+        done = end
+    return [*new, *now[done:]] or fresh_all([""])
+
+
+def derived(old: Sequence[Line], texts: Iterable[str]) -> list[Line]:
+    """Lines that came from the old ones, if there were any."""
+    ids = frozenset[int]().union(*(line.ids for line in old))
+    return [Line(text, ids, sure=False) for text in texts] if old else fresh_all(texts)
+
+
+def rows(step: Step, now: Sequence[Line]) -> tuple[int, int]:
+    """The rows of a step's range, end-exclusive."""
+    first = step["row"] % len(now)
+    return first, min(first + step["rows"] + 1, len(now))
+
+
+def typed(step: Step, now: list[Line], _: Any) -> list[Line]:
+    row, parts = step["row"] % len(now), step["text"].split("\n")
+    match step["where"]:
+        case "top":
+            return [*now[:row], *fresh_all(parts), *now[row:]]
+        case "bottom":
+            return [*now[: row + 1], *fresh_all(parts), *now[row + 1 :]]
+        case "start":
+            return spliced(now, (row, 0), (row, 0), parts)
+        case _:
+            end = (row, len(now[row].text))
+            return spliced(now, end, end, parts)
+
+
+def replaced(step: Step, now: list[Line], _: Any) -> list[Line]:
+    start = _position(now, step["row"], step["col"])
+    end = _position(now, step["row"] + step["rows"], step["col_2"])
+    return spliced(now, min(start, end), max(start, end), step["text"].split("\n"))
+
+
+def _position(now: list[Line], row: int, col: int) -> tuple[int, int]:
+    row %= len(now)
+    return row, col % (len(now[row].text) + 1)
+
+
+def spliced(
+    now: list[Line], start: tuple[int, int], end: tuple[int, int], parts: list[str]
+) -> list[Line]:
+    """The text between two places becomes `parts`; a line left whole stays itself."""
+    first, last = now[start[0]], now[end[0]]
+    before, after = first.text[: start[1]], last.text[end[1] :]
+    texts = list(parts)
+    texts[0] = before + texts[0]
+    texts[-1] += after
+    new = derived(now[start[0] : end[0] + 1], texts)
+    return [*now[: start[0]], *new, *now[end[0] + 1 :]]
+
+
+def joined(step: Step, now: list[Line], _: Any) -> list[Line]:
+    first, last = rows(step, now)
+    if last - first < 2:
+        return now
+    whole = "".join(line.text for line in now[first:last])
+    return [*now[:first], *derived(now[first:last], [whole]), *now[last:]]
+
+
+def deleted(step: Step, now: list[Line], _: Any) -> list[Line]:
+    first, last = rows(step, now)
+    return [*now[:first], *now[last:]] or fresh_all([""])
+
+
+def copied(step: Step, now: list[Line], _: Any) -> list[Line]:
+    first, last = rows(step, now)
+    target = step["col"] % (len(now) + 1)
+    copies = fresh_all(line.text for line in now[first:last])
+    return [*now[:target], *copies, *now[target:]]
+
+
+def moved(step: Step, now: list[Line], _: Any) -> list[Line]:
+    first, last = rows(step, now)
+    target = step["col"] % (len(now) + 1)
+    if first <= target <= last:
+        return now
+    block = now[first:last]
+    if target < first:
+        return [*now[:target], *block, *now[target:first], *now[last:]]
+    return [*now[:first], *now[last:target], *block, *now[target:]]
+
+
+def pasted(step: Step, now: list[Line], _: Any) -> list[Line]:
+    row = step["row"] % len(now) + (step["where"] == "bottom")
+    return [*now[:row], *fresh_all(step["text"].split("\n")), *now[row:]]
+
+
+def ordered(_: Step, now: list[Line], seen: list[str]) -> list[Line]:
+    assert Counter(seen) == Counter(line.text for line in now)
+    return now if seen == [line.text for line in now] else fresh_all(seen)
+
+
+def substituted(_: Step, now: list[Line], seen: list[str]) -> list[Line]:
+    return [
+        line if line.text == text else Line(text, line.ids, sure=False)
+        for line, text in zip(now, seen, strict=True)
+    ]
+
+
+def rewritten(_: Step, now: list[Line], __: Any) -> list[Line]:
+    return fresh_all(line.text for line in now)
+
+
+WRITING = {
+    "type": typed,
+    "replace": replaced,
+    "join": joined,
+    "delete": deleted,
+    "copy": copied,
+    "move": moved,
+    "paste": pasted,
+    "sort": ordered,
+    "substitute": substituted,
+    "rewrite": rewritten,
+}
