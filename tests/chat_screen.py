@@ -50,6 +50,9 @@ class ChatScreen:
         """Show a chat; its buffer."""
         chat = {"id": CHAT, "project": "/home/ada/thesis", "title": title, "turns": list(turns)}
         self.editor.lua("require('typstai.ui.chat').load(...)", chat)
+        # What the chat would load in idle moments: in them a typed <C-c> throws away the keys
+        # before it, and a window's new size is not told.
+        self.editor.lua("while require('typstai.ui.markdown').prepare() do end")
         return self.editor.nvim.api.get_current_buf().number
 
     def event(self, **event: Any) -> None:

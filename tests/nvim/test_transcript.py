@@ -348,6 +348,22 @@ def test_markdown_is_highlighted_a_paragraph_at_a_time(chat: ChatScreen, editor:
     assert {strong, ("@markup.strong.markdown_inline", "**that**")} <= found
 
 
+def test_markdown_is_loaded_before_an_answer_needs_it(editor: Editor) -> None:
+    editor.lua(
+        """
+        local markdown = require("typstai.ui.markdown")
+        local prepare = markdown.prepare
+        markdown.prepare = function()
+          _G.prepared = not prepare()
+          return not _G.prepared
+        end
+        """
+    )
+    empty = {"id": "c1", "project": "/home/ada/thesis", "title": "", "turns": []}
+    editor.lua("require('typstai.ui.chat').load(...)", empty)
+    editor.wait_for("_G.prepared and package.loaded['vim.treesitter.languagetree'] ~= nil")
+
+
 def test_treesitter_started_in_every_buffer_does_not_reach_the_chat(
     chat: ChatScreen, editor: Editor
 ) -> None:

@@ -74,6 +74,10 @@ end
 
 -- What the first spans would have to load, in steps that each fit into a frame.
 local PREPARATIONS = {
+  function()
+    require("vim.treesitter.query")
+    require("vim.treesitter.languagetree")
+  end,
   load_query("markdown"),
   load_query("markdown_inline"),
   load_query("typst"),

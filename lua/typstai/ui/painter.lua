@@ -21,13 +21,16 @@ Painter.__index = Painter
 ---@param rows fun(block: typstai.ui.Block): integer, integer first row, row after the last
 ---@return typstai.ui.Painter
 function Painter.new(surface, rows)
-  return setmetatable({
+  local self = setmetatable({
     surface = surface,
     bufnr = surface.bufnr,
     rows = rows,
     queue = {},
     waiting = false,
   }, Painter)
+  -- Parsers and queries are loaded while the user types, not when the first answer comes.
+  self:later()
+  return self
 end
 
 --- Forgets all highlights and all work.
@@ -67,6 +70,9 @@ function Painter:later()
     return
   end
   self.waiting = true
+  -- The loop's clock stood still in what runs now: a pause counted from there would be none,
+  -- and what was just written would be drawn after the painting.
+  vim.uv.update_time()
   vim.defer_fn(function()
     self.waiting = false
     -- What is damaged will be repaired, and painted from the start.
