@@ -13,6 +13,7 @@ import pytest
 
 from editor import Editor, start_editor
 from endpoint import Endpoint
+from ghost_writer import Writer
 from session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,3 +78,12 @@ def corpus() -> Path:
     if not CORPUS.is_dir():
         pytest.skip("the corpus of real documents is not on this machine")
     return CORPUS
+
+
+@pytest.fixture
+def writer(session: Session, endpoint: Endpoint) -> Writer:
+    """Ghost text switched on in an empty Typst document."""
+    started = Writer(session, endpoint)
+    started.use()
+    started.open()
+    return started

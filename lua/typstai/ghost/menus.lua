@@ -1,9 +1,27 @@
 -- Completion menus: ghost text never shows beside one.
 local M = {}
 
+---@type fun()|nil
+local on_open
+local is_told_by_cmp = false
+
+-- It may be loaded at any time, and tells of its menu by no autocommand.
+local function listen_to_cmp(cmp)
+  if on_open and not is_told_by_cmp and cmp.event then
+    is_told_by_cmp = true
+    cmp.event:on("menu_opened", function()
+      on_open()
+    end)
+  end
+end
+
 local function is_cmp_open()
   local cmp = package.loaded["cmp"]
-  return type(cmp) == "table" and type(cmp.visible) == "function" and cmp.visible() == true
+  if type(cmp) ~= "table" or type(cmp.visible) ~= "function" then
+    return false
+  end
+  listen_to_cmp(cmp)
+  return cmp.visible() == true
 end
 
 local function is_blink_open()
@@ -19,21 +37,11 @@ function M.is_open()
   return vim.fn.pumvisible() == 1 or is_cmp_open() or is_blink_open() or false
 end
 
-local is_told_by_cmp = false
-
-local function ask_cmp(callback)
-  local cmp = package.loaded["cmp"]
-  local event = type(cmp) == "table" and cmp.event
-  if event and not is_told_by_cmp then
-    is_told_by_cmp = true
-    event:on("menu_opened", callback)
-  end
-end
-
 --- Calls `callback` when a menu opens.
 ---@param group integer augroup
 ---@param callback fun()
 function M.on_open(group, callback)
+  on_open = callback
   vim.api.nvim_create_autocmd("CompleteChanged", {
     group = group,
     desc = "typstai: no ghost text beside a completion menu",
@@ -45,7 +53,6 @@ function M.on_open(group, callback)
     desc = "typstai: no ghost text beside a completion menu",
     callback = callback,
   })
-  ask_cmp(callback)
 end
 
 return M

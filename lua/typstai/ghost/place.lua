@@ -7,6 +7,7 @@ local NS = api.nvim_create_namespace("typstai.ghost.place")
 ---@class typstai.ghost.Place
 ---@field bufnr integer
 ---@field mark integer stays where it was when text is typed at it
+---@field head string what stands before it on the line
 ---@field tail string what follows on the line
 ---@field seen string|nil what was typed when it was last looked at
 
@@ -23,13 +24,30 @@ function M.here()
   return {
     bufnr = bufnr,
     mark = api.nvim_buf_set_extmark(bufnr, NS, row0, col, { right_gravity = false }),
+    head = api.nvim_get_current_line():sub(1, col),
     tail = api.nvim_get_current_line():sub(col + 1),
     seen = "",
   }
 end
 
+local function without_blanks(text)
+  return (text:gsub("%s+", ""))
+end
+
+-- Whether the text before the mark is as it was, or was only broken by 'textwidth'.
+local function has_head(place, row0, col)
+  local lines = api.nvim_buf_get_lines(place.bufnr, math.max(0, row0 - 1), row0 + 1, false)
+  local now = lines[#lines]:sub(1, col)
+  if now == place.head then
+    return true
+  end
+  local last, before = without_blanks(now), without_blanks(lines[1])
+  local head = without_blanks(place.head)
+  return #lines == 2 and #last < #head and vim.endswith(before .. last, head)
+end
+
 --- The text between the place and the cursor; nil when the cursor is not behind it, or
---- what follows the cursor has changed.
+--- the line before or behind it has changed.
 ---@param place typstai.ghost.Place
 ---@return string|nil
 function M.typed(place)
@@ -39,7 +57,10 @@ function M.typed(place)
   local row0, col = cursor()
   local at = api.nvim_buf_get_extmark_by_id(place.bufnr, NS, place.mark, {})
   local is_before = at[1] and (at[1] < row0 or (at[1] == row0 and at[2] <= col))
-  if not is_before or api.nvim_get_current_line():sub(col + 1) ~= place.tail then
+  if not is_before or not has_head(place, at[1], at[2]) then
+    return nil
+  end
+  if api.nvim_get_current_line():sub(col + 1) ~= place.tail then
     return nil
   end
   return table.concat(api.nvim_buf_get_text(place.bufnr, at[1], at[2], row0, col, {}), "\n")
@@ -87,7 +108,9 @@ function M.rest(text, typed)
   if vim.startswith(text, typed) then
     return text:sub(#typed + 1)
   end
-  return typed:find("\n") and rest_behind_breaks(text, typed) or nil
+  -- A break that nothing follows is the user's own.
+  local is_broken = typed:find("\n") and not typed:find("\n%s*$")
+  return is_broken and rest_behind_breaks(text, typed) or nil
 end
 
 return M

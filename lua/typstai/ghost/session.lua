@@ -81,8 +81,8 @@ end
 local function obstacle()
   if api.nvim_get_mode().mode ~= "i" then
     return "not inserting"
-  elseif vim.fn.reg_recording() ~= "" or vim.fn.reg_executing() ~= "" then
-    return "macro"
+  elseif vim.fn.reg_recording() ~= "" then
+    return "recording"
   elseif vim.o.paste then
     return "paste"
   elseif has_snippet_stop() then
@@ -173,8 +173,10 @@ function M.ask_after_pause()
   if asked then
     asked.place.seen = part("place").typed(asked.place)
   end
-  if not is_behind_text() or obstacle() then
+  local why = obstacle()
+  if why or not is_behind_text() then
     give_up_request()
+    part("reason").set(why or "")
     return
   end
   pending = part("place").here()

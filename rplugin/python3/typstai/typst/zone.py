@@ -20,18 +20,25 @@ def is_prose_at(above: str, below: str) -> bool:
     raw text, code, a comment, a label, a reference or an address, nor stand behind code that
     has its line for itself. False when the text nests too deep to tell.
     """
-    tree = parse(f"{above}{_PROBE}{below}")
+    line = above[above.rfind("\n") + 1 :]
+    # A word may also be the rest of the code before it, such as the unit of a number.
+    glue = ("", " ") if "#" in line else ("",)
+    return all(_is_prose(above, between, below) for between in glue)
+
+
+def _is_prose(above: str, between: str, below: str) -> bool:
+    tree = parse(f"{above}{between}{_PROBE}{below}")
     if tree is None:
         return False
-    place = len(above.encode())
-    path = tree.path_at(place)
+    end = len(above.encode())
+    path = tree.path_at(end + len(between))
     if [node.kind for node in path[-2:]] != ["markup", "text"]:
         return False
     line = above[above.rfind("\n") + 1 :].encode()
     text = line.strip()
     if not text:
         return True
-    start = place - len(line) + line.index(text)
+    start = end - len(line) + line.index(text)
     inside = {(node.kind, node.start) for node in path}
     before = tree.path_at(start + len(text) - 1)
     return not any(

@@ -25,6 +25,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _ITEM = re.compile(r"\n[ \t]*[-+/] ")
 _WORD = re.compile(r"\S+")
 _LAST_WORD = re.compile(r"\s*\S+\Z")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +69,10 @@ def message(around: Around) -> str:
 def is_enough(answer: str, around: Around) -> bool:
     """Whether nothing that still comes would be shown."""
     text = clean(answer, around.prefix, TAG)
-    ends_with_break = answer.endswith("\n\n") and bool(text)
-    return ends_with_break or bool(_BLANK_LINE.search(text)) or text.count("\n") >= MAX_LINES
+    if _BLANK_LINE.search(text) or text.count("\n") >= MAX_LINES:
+        return True
+    # What ends in a blank line may still be an introduction, which is known by what follows.
+    return answer.endswith("\n\n") and clean(f"{answer}.", around.prefix, TAG) not in ("", ".")
 
 
 def continuation(answer: str, around: Around, *, is_cut: bool = False) -> str:
@@ -78,7 +81,7 @@ def continuation(answer: str, around: Around, *, is_cut: bool = False) -> str:
     `is_cut`: the answer ended at a limit, perhaps within a word.
     """
     text = clean(answer, around.prefix, TAG)
-    text = _joined(text, around.prefix, has_gap=_has_gap(answer, text))
+    text = _joined(text, around.prefix, gap=_gap(answer, text))
     text = _BLANK_LINE.split(text, maxsplit=1)[0]
     lines = text.split("\n")
     text = "\n".join(line.rstrip() for line in lines[:MAX_LINES]).rstrip()
@@ -87,19 +90,24 @@ def continuation(answer: str, around: Around, *, is_cut: bool = False) -> str:
     return _without_echo(text, around)
 
 
-def _has_gap(answer: str, text: str) -> bool:
-    """Whether the model put a blank before its first word."""
-    start = answer.find(text.split("\n", 1)[0]) if text else -1
-    return start > 0 and answer[start - 1] in " \t"
+def _gap(answer: str, text: str) -> str:
+    """The white space that the model put before the text: a break before an item, else a blank."""
+    plain = _CONTROL.sub("", answer)
+    gap = plain[: len(plain) - len(plain.lstrip())]
+    if not plain.startswith(text.split("\n", 1)[0], len(gap)):
+        return ""  # something else stood there
+    if "\n" in gap and _ITEM.match(f"\n{text}"):
+        return gap[gap.rindex("\n") :]
+    return gap and " "
 
 
-def _joined(text: str, prefix: str, *, has_gap: bool) -> str:
+def _joined(text: str, prefix: str, *, gap: str) -> str:
     """The text as it goes on from the prefix, without what the model said again of it."""
-    repeated = 0 if has_gap else _repeated(text, prefix)
-    text = text[repeated:] if repeated else f"{' ' if has_gap else ''}{text}"
+    repeated = 0 if gap else _repeated(text, prefix)
+    text = text[repeated:] if repeated else f"{gap}{text}"
     if text.startswith("\n") and not _ITEM.match(text):
         text = f" {text.lstrip()}"
-    return text.lstrip() if prefix[-1:].isspace() or not prefix else text
+    return text.lstrip(" \t") if prefix[-1:].isspace() or not prefix else text
 
 
 def _repeated(text: str, prefix: str) -> int:
