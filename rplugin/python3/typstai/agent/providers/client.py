@@ -163,7 +163,8 @@ class HttpClients:
             extensions={"trace": steps.trace},
         )
         try:
-            return await client.send(request, stream=True)
+            async with steps:
+                return await client.send(request, stream=True)
         except (httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise failures.no_connection_in_time(endpoint, CONNECT_SECONDS) from error
         except httpx.TimeoutException as error:
@@ -172,7 +173,7 @@ class HttpClients:
             raise failures.not_connected(endpoint, error, proxy.source) from error
         except httpx.HTTPError as error:
             if steps.connected:
-                raise failures.hung_up(endpoint) from error
+                raise failures.hung_up(endpoint, proxy.source) from error
             return None
 
     def _client(self, endpoint: Endpoint, proxy: Proxy) -> httpx.AsyncClient:
@@ -209,7 +210,8 @@ def proxy_for(endpoint: Endpoint) -> Proxy:
 class _Steps:
     """Watches one request: whether it opened a connection of its own.
 
-    Closes one whose TLS handshake was cancelled; httpcore would leave it open.
+    Closes that one when the request fails: httpcore leaves it open when a TLS handshake is
+    cancelled, or when a SOCKS proxy refuses.
     """
 
     def __init__(self) -> None:
@@ -223,7 +225,12 @@ class _Steps:
         """Called by httpcore at each step of a request."""
         if event.endswith(".connect_tcp.complete"):
             self._stream = info["return_value"]
-        elif event.endswith(".start_tls.failed") and self._stream is not None:
+
+    async def __aenter__(self) -> None:
+        pass
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self._stream is not None:
             await self._stream.aclose()
 
 

@@ -27,6 +27,9 @@ _NO_CREDIT = (
 )  # fmt: skip
 _WAIT_IN_WORDS = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?) ?(ms|s)\b", re.IGNORECASE)
 _FILTER = ("content_filter", "content filter", "content management policy", "safety system")
+_OTHER_HOST = (62, 64)
+_EXPIRED = 10
+"""OpenSSL's numbers; Python has no names for them."""
 _MIN_SECRET = 8
 """Shorter values are placeholders such as `none`, and may be words of an error."""
 
@@ -89,10 +92,13 @@ def no_answer_in_time(endpoint: Endpoint) -> ConnectError:
     )
 
 
-def hung_up(endpoint: Endpoint) -> ConnectError:
-    """The server closed the connection, or spoke no HTTP, before it answered."""
+def hung_up(endpoint: Endpoint, proxy: str = "") -> ConnectError:
+    """The server (or the proxy, named by its source) closed the connection before it answered."""
+    through = f"The connection to {label(endpoint)} through the proxy of {proxy} was closed"
     return ConnectError(
-        f"{label(endpoint)} closed the connection without an answer; check base_url and the"
+        f"{through} without an answer; check both."
+        if proxy
+        else f"{label(endpoint)} closed the connection without an answer; check base_url and the"
         " server's log.",
         remedy="wait",
     )
@@ -116,11 +122,18 @@ def bad_certificates(endpoint: Endpoint) -> ConnectError:
 def _tls(endpoint: Endpoint, causes: Iterable[BaseException]) -> str:
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return (
-                f"The certificate of {label(endpoint)} is not trusted: {cause.verify_message};"
-                " name your own authority with SSL_CERT_FILE."
-            )
+            return f"The certificate of {label(endpoint)} {_distrust(cause)}."
     return f"{label(endpoint)} does not speak TLS as expected; should base_url begin with http://?"
+
+
+def _distrust(error: ssl.SSLCertVerificationError) -> str:
+    """What is wrong with the certificate, and who can mend it."""
+    if error.verify_code in _OTHER_HOST:
+        return "is for another host; check base_url"
+    if error.verify_code == _EXPIRED:
+        return "has expired; its server needs a new one"
+    reason = error.verify_message.rstrip(".")
+    return f"is not trusted: {reason}; name your own authority with SSL_CERT_FILE"
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -9,19 +9,15 @@ count: what a model quotes there is often the document.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, cast
 
 from ...domain.tool import ToolCall
 from ...errors import StreamError
 from .base import TextDelta, ToolCallStarted
 from .calls import MAX_ARGUMENT_CHARACTERS, MAX_CALLS
-from .chunks import as_json
+from .text_blocks import TAG, Block, EditBlock, FenceBlock, TagBlock
 
-EDIT_TOOL = "search_replace"
-_TAG, _TAG_END = "<tool_call>", "</tool_call>"
 _SEARCH = r"(?<=\n)(?P<search><{5,9} ?(?:SEARCH|ORIGINAL)[^\n]*\n)"
 _OPENING = re.compile(
     r"(?P<tag><tool_call>\s*(?=[{\[]))"
@@ -29,22 +25,11 @@ _OPENING = re.compile(
     rf"|{_SEARCH}"
 )
 _QUOTED = re.compile(rf"(?<=\n)(?P<end>(?:```|~~~)[ \t]*\n)|{_SEARCH}")
-_TAG_ENDS = re.compile(f"{_TAG_END}|{_TAG}")
-_FENCE_END = re.compile(r"(?<=\n)(?:```|~~~)[ \t]*(?:\n|\Z)")
-_EDIT = re.compile(
-    r"(?P<search>.*?)(?<=\n)={5,9}[ \t]*\n"
-    r"(?P<replace>.*?)(?<=\n)>{5,9} ?(?:REPLACE|UPDATED)[^\n]*(?:\n|\Z)",
-    re.DOTALL,
-)
 _PARTIAL_LINE = re.compile(r"`{1,2}|~{1,2}|(?:```|~~~)[^\n`]*|<{1,4}|<{5,9}[^\n]*")
-_CALL_INFO = frozenset({"", "json", "tool_call", "tool", "tool_code", "tool_use", "function"})
 _LONGEST_OPENING = 200
 """Characters of a line, or of white space, that may still become the beginning of a call."""
-_MAX_TAG_ENDS = 16
-"""End tags that may stand inside of arguments."""
-_NAME = re.compile(r'"(?:name|tool|tool_name)"\s*:\s*"([^"\\]{1,64})"')
+_CALL_INFO = frozenset({"", "json", "tool_call", "tool", "tool_code", "tool_use", "function"})
 
-_Mode = Literal["text", "tag", "fence", "quoted", "search"]
 Piece = TextDelta | ToolCallStarted
 
 
@@ -54,15 +39,11 @@ class TextCallSplitter:
     def __init__(self, names: frozenset[str], new_id: Callable[[], str]) -> None:
         self._names = names
         self._new_id = new_id
-        self._mode: _Mode = "text"
+        self._block: Block | None = None
+        self._is_quoting = False
         self._before = "\n"
         """The last character that left `_held`: whether that begins a line."""
         self._held = ""
-        self._opening = ""
-        self._fresh = ""
-        """What was not yet searched for the end of a block."""
-        self._ends: list[re.Match[str]] = []
-        """End tags that leave no JSON before them."""
         self._ended = False
         self.calls: list[ToolCall] = []
         """Whole calls so far, in their order."""
@@ -70,127 +51,88 @@ class TextCallSplitter:
     def feed(self, text: str) -> Iterator[Piece]:
         """What is certain now. Raises `StreamError` when a cap is passed."""
         self._held += text
-        self._fresh = text
-        while (pieces := self._step()) is not None:
-            yield from pieces
+        while True:
+            if self._block is not None:
+                rest, self._held = self._block.feed(self._held), ""
+                if rest is None:
+                    self._check_size(self._block)
+                    return
+                yield from self._close(self._block, rest)
+            yield from self._in_text()
+            if self._block is None:
+                return
 
     def finish(self, *, is_whole: bool) -> Iterator[Piece]:
         """What was held back. `StreamError` when a whole answer ends inside a call."""
         self._ended = True
         yield from self.feed("")
-        rest, self._held = self._opening + self._held, ""
-        inside = self._mode in ("tag", "search")
-        self._opening, self._mode = "", "text"
-        if inside and is_whole:
+        while self._block is not None:
+            rest = self._block.end()
+            if rest is None:
+                yield from self._cut_off(self._block, is_whole)
+                return
+            yield from self._close(self._block, rest)
+            yield from self.feed("")
+
+    def _cut_off(self, block: Block, is_whole: bool) -> Iterator[Piece]:
+        self._block = None
+        if is_whole and not isinstance(block, FenceBlock):
             raise StreamError("the answer broke off inside a tool call; no tool was run")
-        if rest:
-            yield TextDelta(text=rest)
+        yield TextDelta(text=block.text)
 
-    def _step(self) -> list[Piece] | None:
-        """One move of the reader; None when it needs more text."""
-        match self._mode:
-            case "text":
-                return self._in_text(_OPENING)
-            case "quoted":
-                return self._in_text(_QUOTED)
-            case "tag":
-                return self._in_tag()
-            case "fence":
-                return self._in_fence()
-            case "search":
-                return self._in_edit()
+    def _close(self, block: Block, rest: str) -> Iterator[Piece]:
+        self._block, self._held = None, rest
+        calls = block.calls
+        if not calls:
+            yield TextDelta(text=block.text)
+        for name, arguments in calls:
+            yield self._add(name, arguments)
+        self._before = "\n" if not isinstance(block, TagBlock) else ">"
 
-    def _in_text(self, pattern: re.Pattern[str]) -> list[Piece] | None:
-        found = pattern.search(self._before + self._held, 1 if self._before else 0)
-        if found is None:
-            return self._pass(len(self._held) - (0 if self._ended else self._uncertain()))
-        start = found.start() - len(self._before)
-        pieces = self._pass(start) or []
-        opening = found[0]
-        kind = found.lastgroup if found.lastgroup != "info" else "fence"
-        if kind == "end" or (kind == "fence" and not self._may_hold_call(found["info"])):
-            self._mode = "text" if kind == "end" else "quoted"
-            return [*pieces, *(self._pass(len(opening)) or [])]
-        self._take(len(opening))
-        self._opening, self._fresh = opening, self._held
-        self._mode = cast("_Mode", kind)
-        return pieces
+    def _in_text(self) -> Iterator[Piece]:
+        """Pass text on up to where a block begins, or may begin."""
+        while self._block is None:
+            pattern = _QUOTED if self._is_quoting else _OPENING
+            found = pattern.search(self._before + self._held, len(self._before))
+            if found is None:
+                yield from self._pass(len(self._held) - self._uncertain())
+                return
+            yield from self._pass(found.start() - len(self._before))
+            self._open(found)
+            if self._block is None:
+                yield from self._pass(len(found[0]))
+            else:
+                self._take(len(found[0]))
 
-    def _may_hold_call(self, info: str) -> bool:
-        return info.strip().lower() in _CALL_INFO
+    def _open(self, found: re.Match[str]) -> None:
+        """Begin the block that was found; other fences only change what counts inside."""
+        kinds = found.groupdict()
+        if kinds.get("tag"):
+            self._block = TagBlock(found[0])
+        elif kinds.get("search"):
+            self._block = EditBlock(found[0], self._names)
+        elif kinds.get("fence") and kinds["info"].strip().lower() in _CALL_INFO:
+            self._block = FenceBlock(found[0], self._names)
+        else:
+            self._is_quoting = not self._is_quoting
 
     def _uncertain(self) -> int:
         """How many characters at the end may be the beginning of a call."""
-        held = len(self._partial_tag()) if self._mode == "text" else 0
-        text = self._before + self._held
-        line = text[text.rfind("\n") + 1 :]
-        begins_here = "\n" in text
-        if line and begins_here and len(line) <= _LONGEST_OPENING and _PARTIAL_LINE.fullmatch(line):
-            held = max(held, min(len(line), len(self._held)))
-        return held
+        if self._ended:
+            return 0
+        tag = 0 if self._is_quoting else len(self._partial_tag())
+        before, _, line = (self._before + self._held).rpartition("\n")
+        begins = len(before) < len(self._before + self._held) - len(line)
+        if begins and line and len(line) <= _LONGEST_OPENING and _PARTIAL_LINE.fullmatch(line):
+            return max(tag, min(len(line), len(self._held)))
+        return tag
 
     def _partial_tag(self) -> str:
         start = self._held.rfind("<")
         tail = self._held[start:] if start >= 0 else ""
-        waits = tail.startswith(_TAG) and not tail[len(_TAG) :].strip()
-        may_open = _TAG.startswith(tail) or (waits and len(tail) <= _LONGEST_OPENING)
+        waits = tail.startswith(TAG) and not tail[len(TAG) :].strip()
+        may_open = TAG.startswith(tail) or (waits and len(tail) <= _LONGEST_OPENING)
         return tail if tail and may_open else ""
-
-    def _in_tag(self) -> list[Piece] | None:
-        """Up to the first end tag that leaves valid JSON before it: arguments may quote the tag."""
-        if self._may_end(">"):
-            for end in _TAG_ENDS.finditer(self._held, self._ends[-1].end() if self._ends else 0):
-                if _json(self._held[: end.start()]) is not None:
-                    return self._close_tag(end.start(), end[0])
-                self._ends.append(end)
-        if self._ended and _json(self._held) is not None:
-            return self._close_tag(len(self._held), "")
-        if self._ends and (self._ended or len(self._ends) > _MAX_TAG_ENDS):
-            return self._close_tag(self._ends[0].start(), self._ends[0][0])
-        return self._wait()
-
-    def _close_tag(self, length: int, end: str) -> list[Piece]:
-        body = self._take(length)
-        if end == _TAG_END:
-            self._take(len(end))
-        self._leave()
-        found = list(_calls_in(_json(body))) or [_damaged(body)]
-        return [self._add(name, arguments) for name, arguments in found]
-
-    def _in_fence(self) -> list[Piece] | None:
-        end = _FENCE_END.search("\n" + self._held, 1) if self._may_end("`~\n") else None
-        if end is None or not self._whole_line(end):
-            return self._wait()
-        body, opening = self._held[: end.start() - 1], self._opening
-        found = list(_calls_in(_json(body)))
-        if found and all(name in self._names for name, _ in found):
-            self._take(end.end() - 1)
-            self._leave()
-            return [self._add(name, arguments) for name, arguments in found]
-        text = opening + self._take(end.end() - 1)
-        self._leave()
-        return [TextDelta(text=text)]
-
-    def _whole_line(self, end: re.Match[str]) -> bool:
-        return end[0].endswith("\n") or self._ended
-
-    def _in_edit(self) -> list[Piece] | None:
-        found = _EDIT.match("\n" + self._held, 1) if self._may_end(">\n") else None
-        if found is None or not self._whole_line(found):
-            return self._wait()
-        opening, text = self._opening, self._take(found.end() - 1)
-        self._leave()
-        if EDIT_TOOL not in self._names:
-            return [TextDelta(text=opening + text)]
-        sides = {side: found[side].removesuffix("\n") for side in ("search", "replace")}
-        return [self._add(EDIT_TOOL, as_json(sides))]
-
-    def _may_end(self, characters: str) -> bool:
-        """Whether the newest piece can have brought the end: looking is dear in a long block."""
-        return self._ended or any(character in self._fresh for character in characters)
-
-    def _leave(self) -> None:
-        self._mode, self._opening, self._ends = "text", "", []
 
     def _add(self, name: str, arguments: str) -> Piece:
         if len(self.calls) == MAX_CALLS:
@@ -198,16 +140,17 @@ class TextCallSplitter:
         self.calls.append(ToolCall(id=self._new_id(), name=name, arguments=arguments))
         return ToolCallStarted(name=name)
 
-    def _wait(self) -> None:
-        if len(self._held) > MAX_ARGUMENT_CHARACTERS:
+    def _check_size(self, block: Block) -> None:
+        if block.size > MAX_ARGUMENT_CHARACTERS:
             raise StreamError(
                 f"the tool arguments are longer than {MAX_ARGUMENT_CHARACTERS} characters;"
                 " no tool was run"
             )
 
-    def _pass(self, length: int) -> list[Piece] | None:
+    def _pass(self, length: int) -> Iterator[Piece]:
         text = self._take(length)
-        return [TextDelta(text=text)] if text else None
+        if text:
+            yield TextDelta(text=text)
 
     def _take(self, length: int) -> str:
         text, self._held = self._held[:length], self._held[length:]
@@ -224,40 +167,3 @@ def holds_calls(text: str, names: frozenset[str]) -> bool:
     except StreamError:
         return False
     return any(call.name in names for call in splitter.calls)
-
-
-def _json(text: str) -> Any:
-    """The value of the text; None when it is no JSON object or list."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return cast("Any", value) if isinstance(value, dict | list) else None
-
-
-def _calls_in(value: Any) -> Iterator[tuple[str, str]]:
-    """Name and arguments (as JSON text) of the call, or of each in a list of nothing else."""
-    if isinstance(value, list):
-        found = [list(_calls_in(item)) for item in cast("list[Any]", value)]
-        if all(found):
-            yield from (call for calls in found for call in calls)
-        return
-    match value:
-        case {"function": {"name": _} as inner}:
-            yield from _calls_in(inner)
-        case {"name": str(name)} | {"tool": str(name)} | {"tool_name": str(name)} if name:
-            yield name, _arguments(cast("dict[str, Any]", value))
-        case _:
-            pass
-
-
-def _arguments(call: dict[str, Any]) -> str:
-    keys = ("arguments", "parameters", "args", "input")
-    value: Any = next((call[key] for key in keys if key in call), cast("Any", {}))
-    return value if isinstance(value, str) else as_json(value)
-
-
-def _damaged(body: str) -> tuple[str, str]:
-    """What names a call that is no valid JSON: dispatch refuses it, and the model learns why."""
-    name = _NAME.search(body)
-    return (name[1] if name else "tool_call"), body.strip()

@@ -27,7 +27,8 @@ from .base import (
 )
 from .calls import is_json_object
 from .chunks import as_json
-from .text_calls import EDIT_TOOL, TextCallSplitter
+from .text_blocks import EDIT_TOOL
+from .text_calls import TextCallSplitter
 
 _HOW = """\
 # Tools
