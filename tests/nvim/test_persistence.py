@@ -64,6 +64,27 @@ def test_a_killed_neovim_loses_no_earlier_message_and_at_most_the_end_of_an_answ
     assert "ended during this answer" in chat
 
 
+def test_a_message_sent_while_the_chat_opens_goes_to_the_chat_that_is_shown(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    session.document("text\n")
+    endpoint.reply(answer("Right away."))
+    session.editor.lua("""
+        for _ = 1, 4 do
+          require("typstai").chat.open()
+        end
+        require("typstai").send("Now?", nil, function() end)
+    """)
+    assert "Right away." in whole(session)
+    chats = session.editor.lua("""
+        return vim.tbl_filter(function(bufnr)
+          return vim.bo[bufnr].filetype == "typstai"
+        end, vim.api.nvim_list_bufs())
+    """)
+    assert len(chats) == 1
+
+
 def test_another_project_has_a_chat_of_its_own(session: Session, endpoint: Endpoint) -> None:
     session.use(endpoint)
     for name in ("a", "b"):

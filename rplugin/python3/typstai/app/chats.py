@@ -54,6 +54,8 @@ class Chats:
     _open: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
     _arriving: set[str] = field(default_factory=set[str])
     """Chats whose message is being taken in; `stop` takes them out."""
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Two openings at once would both find no chat and make one each."""
 
     @property
     def running(self) -> bool:
@@ -65,7 +67,8 @@ class Chats:
     async def open(self, params: Any) -> dict[str, Any]:
         """The latest chat of the project of `{dir, path}`, or a new one."""
         project = await self._root(decode(Place, params))
-        record = await self.store.latest(project) or await self.store.create(project)
+        async with self._opening:
+            record = await self.store.latest(project) or await self.store.create(project)
         return await self._chat(record)
 
     async def new(self, params: Any) -> dict[str, Any]:
