@@ -279,11 +279,15 @@ class Endpoint:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _shut(self) -> None:
+        # Begun before closing: Python 3.11 would not wait for open connections otherwise.
+        closed = asyncio.ensure_future(self._server.wait_closed())
+        await asyncio.sleep(0)
         self._server.close()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await closed
 
     def _accept(self) -> asyncio.StreamReaderProtocol:
         connection = Connection(len(self.connections) + 1)
@@ -308,6 +312,9 @@ class Endpoint:
                 await self._play(steps, writer)
         except (OSError, EOFError):
             pass  # the client hung up, or a step ended the connection
+        except asyncio.CancelledError:
+            writer.transport.abort()  # the farewell of TLS would wait for the client's
+            raise
         finally:
             writer.close()
 
