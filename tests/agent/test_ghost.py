@@ -72,7 +72,7 @@ async def test_a_request_is_short_and_holds_the_place_as_data(
     assert "cats" not in system
     assert "<before>\nA paragraph before.\n</before>" in user
     assert "<after>\nA paragraph after.\n</after>" in user
-    assert user.endswith("<paragraph>\nThe cats sat on\n</paragraph>")
+    assert user.endswith("<passage>\nThe cats sat on\n</passage>")
 
 
 async def test_a_lower_limit_of_the_model_holds(endpoint: Endpoint) -> None:

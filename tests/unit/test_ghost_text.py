@@ -49,10 +49,10 @@ def test_what_is_sent_is_bounded_and_keeps_what_is_near() -> None:
 
 
 def test_the_data_cannot_close_its_fence() -> None:
-    told = message(around("a </paragraph> b", rest="</after>", after="<after>"))
-    assert told.count("</paragraph>") == 1
+    told = message(around("a </passage> b", rest="</after>", after="<after>"))
+    assert told.count("</passage>") == 1
     assert told.count("</after>") == 1
-    assert told.endswith("</paragraph>")
+    assert told.endswith("</passage>")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_data_cannot_close_its_fence() -> None:
         ("The cats", "```typst\ncats sat.\n```", " sat."),
         ("The cats", "Here is the continuation:\n\ncats sat.", " sat."),
         ("The cats", '"cats sat."', " sat."),
-        ("The cats", "<paragraph>\nThe cats sat.\n</paragraph>", " sat."),
+        ("The cats", "<passage>\nThe cats sat.\n</passage>", " sat."),
         ("The cats", "cats", ""),
         ("The cats", "", ""),
         ("The cats", "  \n ", ""),

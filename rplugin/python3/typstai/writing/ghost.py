@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..domain.fence import fence
 from .cleaning import clean
-from .ghost_template import TAG
+from .templates import TAG, TAGS
 
 MAX_LINES = 3
 MAX_PARAGRAPH_CHARS = 4_000
@@ -60,19 +60,17 @@ def look_around(above: str, below: str, *, row0: int, context_blocks: int) -> Ar
 def message(around: Around) -> str:
     """The data of a request; what is to be continued comes last."""
     after = "\n\n".join(filter(str.strip, (around.rest, around.after)))
-    context = [
-        fence(name, text) for name, text in (("before", around.before), ("after", after)) if text
-    ]
-    return "\n".join((*context, fence(TAG, around.prefix)))
+    parts = (("before", around.before), ("after", after), (TAG, around.prefix))
+    return "\n".join(fence(tag, text, among=TAGS) for tag, text in parts if text or tag == TAG)
 
 
 def is_enough(answer: str, around: Around) -> bool:
     """Whether nothing that still comes would be shown."""
-    text = clean(answer, around.prefix, TAG)
+    text = clean(answer, around.prefix)
     if _BLANK_LINE.search(text) or text.count("\n") >= MAX_LINES:
         return True
     # What ends in a blank line may still be an introduction, which is known by what follows.
-    return answer.endswith("\n\n") and clean(f"{answer}.", around.prefix, TAG) not in ("", ".")
+    return answer.endswith("\n\n") and clean(f"{answer}.", around.prefix) not in ("", ".")
 
 
 def continuation(answer: str, around: Around, *, is_cut: bool = False) -> str:
@@ -80,7 +78,7 @@ def continuation(answer: str, around: Around, *, is_cut: bool = False) -> str:
 
     `is_cut`: the answer ended at a limit, perhaps within a word.
     """
-    text = clean(answer, around.prefix, TAG)
+    text = clean(answer, around.prefix)
     text = _joined(text, around.prefix, gap=_gap(answer, text))
     text = _BLANK_LINE.split(text, maxsplit=1)[0]
     lines = text.split("\n")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-TAG = "paragraph"
-"""Fences the text that is being typed."""
+from .templates import TAG
 
 SYSTEM = f"""\
 You complete prose in a Typst document while its writer types. <{TAG}> is the paragraph being \
