@@ -50,6 +50,8 @@ class FileKey:
     async def read(self) -> str:
         path = Path(self.path).expanduser()
         try:
+            if not path.exists():
+                raise SettingsError(f"The key file {self.path} does not exist; create it.")
             if not path.is_file() or path.stat().st_size > MAX_KEY_BYTES:
                 raise SettingsError(f"The key file {self.path} is not a small regular file.")
             return path.read_text(encoding="utf-8")
