@@ -11,7 +11,19 @@ from urllib.parse import quote
 
 import pytest
 
-from endpoint import Close, Endpoint, Head, Raw, Wait, answer, body, delta, event, failure, tool_calls
+from endpoint import (
+    Close,
+    Endpoint,
+    Head,
+    Raw,
+    Wait,
+    answer,
+    body,
+    delta,
+    event,
+    failure,
+    tool_calls,
+)
 from processes import descendants, environment
 from session import Session
 
@@ -45,8 +57,7 @@ SOURCES: list[Source] = [from_env, from_file, from_command]
 
 
 def use(session: Session, endpoint: Endpoint, source: Source, **options: Any) -> None:
-    model = {"name": "test", "base_url": endpoint.url, "model": "scripted"}
-    model["api_key"] = source(session)
+    model = {"name": "test", "base_url": endpoint.url, "model": "m", "api_key": source(session)}
     session.setup(models=[model], log={"level": "debug"}, **options)
 
 
