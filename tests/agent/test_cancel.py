@@ -174,3 +174,25 @@ async def test_after_a_stop_the_chat_goes_on_with_what_was_there(
     sent = server.requests[1].body["messages"]
     assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
     assert sent[2]["content"] == "Half"
+
+
+async def test_a_stop_before_the_run_has_begun_is_a_stop(
+    server: Endpoint, clients: HttpClients
+) -> None:
+    chat = Chat(server, clients)
+    server.reply(Wait("gate"))
+    await chat.begin()
+    await chat.conversation.stop()
+    assert chat.answer().status == "cancelled"
+    assert not chat.conversation.running
+
+
+async def test_stopping_twice_ends_the_run_once(server: Endpoint, clients: HttpClients) -> None:
+    chat = Chat(server, clients)
+    server.reply(tool_calls(("wait", {})))
+    await chat.begin()
+    await chat.stage.entered.wait()
+    await asyncio.gather(chat.conversation.stop(), chat.conversation.stop())
+    assert len(chat.shown("finish")) == 1
+    assert chat.memory.saved[-1] == chat.answer()
+    assert chat.answer().status == "cancelled"

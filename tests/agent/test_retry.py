@@ -211,7 +211,7 @@ async def test_a_server_that_comes_up_meanwhile_is_reached(clients: HttpClients)
     started: list[asyncio.Server] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"include_usage\":true}}")
+        await reader.readuntil(b'include_usage":true}}')
         writer.write(b"HTTP/1.0 200 OK\r\n\r\n" + delta("Here.") + finish())
         writer.close()
         await writer.wait_closed()

@@ -126,12 +126,16 @@ class Conversation:
         self._show({"kind": "turn", "turn": turn_to_dict(turn)})
         sent = {turn.id: tuple(image.sent for image in images)}
         self._task = asyncio.create_task(self._work(run, means, sent), name=f"run {run.id}")
+        # Let it begin: a task that is cancelled before would end without a word.
+        await asyncio.sleep(0)
 
     async def stop(self) -> None:
         """End the active run, if any, and wait until it has ended."""
         task = self._task
         if task is not None and not task.done():
-            task.cancel()
+            # Once only, and not when it is already storing its end: both must run through.
+            if self._claimed and not task.cancelling():
+                task.cancel()
             await asyncio.wait([task])
 
     async def _work(self, run: Run, means: Means, images: Mapping[str, tuple[Image, ...]]) -> None:
