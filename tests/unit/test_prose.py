@@ -115,9 +115,9 @@ def test_an_answer_is_put_right_where_it_is_certain_what_was_meant(answer: str, 
     assert fill(repair(answer, found).text, found) == text
 
 
-def test_a_torn_footnote_is_named() -> None:
-    found = masked(FOOTNOTE)
-    assert repair("So ⟦1⟧as in ⟦2⟧ or ⟦4⟧ and ⟦5⟧.", found).torn == ("#footnote[",)
+def test_a_torn_table_is_refused() -> None:
+    found = masked("#table(columns: 2, [One], [Two])")
+    assert "tore #table apart" in repair("⟦1⟧Eins, Zwei und Drei⟦3⟧", found).refusal
 
 
 def test_a_placeholder_at_an_end_is_put_back_there() -> None:
@@ -131,8 +131,8 @@ def test_a_bracket_whose_partner_is_not_selected_must_come_back() -> None:
     text = "a #footnote[note] b"
     found = masked(text, text.index("note]"))
     assert found.text == "note⟦1⟧ b"
-    assert repair("Note and b", found).is_broken
-    assert not repair("Note⟦1⟧ and b", found).is_broken
+    assert repair("Quite another", found).refusal
+    assert not repair("Note⟦1⟧ and b", found).refusal
 
 
 def test_a_comment_keeps_its_line_end() -> None:

@@ -36,6 +36,7 @@ _CLOSERS = (
 )  # fmt: skip
 _CLOSING = re.compile(rf"\n[ \t]*\n(?:{'|'.join(map(re.escape, _CLOSERS))})[^⟦⟧]*\Z", re.IGNORECASE)
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"), ("»", "«"), ("'", "'"))
+_GERMAN = re.compile("„[^“”]*[“”]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")
 
 
@@ -98,7 +99,8 @@ def _unquoted(text: str, target: str) -> str:
         inner = text[1:-1]
         if not (len(text) > 2 and text[0] == left and text[-1] == right):
             continue
-        if target[:1] == left or left in inner or right in inner.replace("\\" + right, ""):
+        other = _GERMAN.sub("", inner).replace("\\" + right, "")
+        if target[:1] == left or left in other or right in other:
             continue
         return inner.strip()
     return text

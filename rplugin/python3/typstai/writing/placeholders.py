@@ -17,6 +17,8 @@ from ..domain.prose import Piece, PieceKind
 _BRACKETS = ("⟦⟧", "⟪⟫", "⦃⦄", "⧼⧽")
 _LOOSE = r"[\[{{〚⟦⟪⦃⧼【]{{1,2}}\s*{number}\s*[\]}}〛⟧⟫⦄⧽】]{{1,2}}"
 """What models write when they cannot write a placeholder's own brackets."""
+MOST_TORN = 2
+"""Parts of a code expression that may be left out together; more were a table or the like."""
 _WORD_BEFORE = re.compile(r"[\w'’-]+[^\w\s]?$")
 _WORD_AFTER = re.compile(r"[^\w\s]?[\w'’-]*")
 
@@ -53,10 +55,8 @@ class Repaired:
     """An answer, still with placeholders: each that is left may be filled in."""
 
     text: str
-    torn: tuple[str, ...] = ()
-    """Code expressions of which a part was lost: what was left of them was left out."""
-    is_broken: bool = False
-    """A bracket is lost whose partner stands outside of the passage."""
+    refusal: str = ""
+    """Why the answer cannot be used at all, in one sentence."""
 
 
 def mask(document: str, pieces: Sequence[Piece]) -> Masked:
@@ -87,8 +87,20 @@ def repair(answer: str, masked: Masked) -> Repaired:
     answer = _renamed(_spelled_out(answer, masked), masked)
     answer = _put_back(_once(answer, masked), masked)
     answer, torn = _without_torn(answer, masked)
-    is_broken = any(item.cut for item in _missing(answer, masked))
-    return Repaired(text=answer, torn=torn, is_broken=is_broken)
+    return Repaired(text=answer, refusal=_refusal(answer, masked, torn))
+
+
+def _refusal(answer: str, masked: Masked, torn: Sequence[str]) -> str:
+    if any(item.cut for item in _missing(answer, masked)):
+        return (
+            "The answer lost a bracket whose partner is outside of the selection; select whole "
+            "sentences and try again."
+        )
+    for items in _groups(masked.kept).values():
+        if items[0].text in torn and len(items) > MOST_TORN:
+            name = items[0].text.strip().partition("(")[0]
+            return f"The answer tore {name} apart, so nothing was proposed; select less of it."
+    return ""
 
 
 def fill(answer: str, masked: Masked) -> str:

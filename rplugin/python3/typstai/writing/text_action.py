@@ -168,11 +168,8 @@ def _within(work: Work, passage: Passage) -> list[Mistake]:
 
 async def _replace(work: Work, means: Means, passage: Passage, answer: str) -> ActionResult:
     repaired = repair(answer, passage.masked)
-    if repaired.is_broken:
-        return Failed(
-            error="The answer lost a bracket whose partner is outside of the selection; select "
-            "whole sentences and try again."
-        )
+    if repaired.refusal:
+        return Failed(error=repaired.refusal)
     text = fill(reflow(passage.masked.text, repaired.text), passage.masked)
     text, incurable = means.reader.cured(text, passage.text)
     if text == passage.text:
