@@ -20,7 +20,11 @@ local TYPST = [[
 
 local IGNORED = { spell = true, nospell = true, conceal = true, none = true }
 
----@type table<string, string>|false|nil
+-- By language. Neovim forgets queries that nobody holds when it collects garbage, and takes up
+-- to 20 ms to compile them again.
+---@type table<string, vim.treesitter.Query>
+local highlights, injection_queries = {}, {}
+---@type table<string, string>|nil nil where Neovim has no Markdown parser
 local injections
 
 local function has(language)
@@ -36,19 +40,30 @@ local function available(language)
   return pcall(vim.treesitter.language.add, language)
 end
 
-local function find_parsers()
-  if not (available("markdown") and available("markdown_inline")) then
-    return false
+local function load_highlights(language)
+  return function()
+    if available(language) then
+      highlights[language] = vim.treesitter.query.get(language, "highlights")
+    end
   end
-  local typst = available("typst") and vim.treesitter.query.get("typst", "highlights")
-  return { markdown = INLINE .. (typst and TYPST or ""), markdown_inline = "", typst = "" }
+end
+
+local function load_injections()
+  if not (highlights.markdown and highlights.markdown_inline) then
+    return
+  end
+  injections = { markdown = INLINE, markdown_inline = "" }
+  if highlights.typst then
+    injections.markdown = INLINE .. TYPST
+    injections.typst = ""
+  end
+  for language, source in pairs(injections) do
+    injection_queries[language] = vim.treesitter.query.parse(language, source)
+  end
 end
 
 local function capture_spans(spans, tree, language, text)
-  local query = vim.treesitter.query.get(language, "highlights")
-  if not query then
-    return
-  end
+  local query = highlights[language]
   for id, node in query:iter_captures(tree:root(), text) do
     local name = query.captures[id]
     if not IGNORED[name] and name:sub(1, 1) ~= "_" then
@@ -64,23 +79,16 @@ local function capture_spans(spans, tree, language, text)
   end
 end
 
-local function load_query(language)
-  return function()
-    if available(language) then
-      vim.treesitter.query.get(language, "highlights")
-    end
-  end
-end
-
 -- What the first spans would have to load, in steps that each fit into a frame.
 local PREPARATIONS = {
   function()
     require("vim.treesitter.query")
     require("vim.treesitter.languagetree")
   end,
-  load_query("markdown"),
-  load_query("markdown_inline"),
-  load_query("typst"),
+  load_highlights("markdown"),
+  load_highlights("markdown_inline"),
+  load_highlights("typst"),
+  load_injections,
   function()
     M.spans({ "a" })
   end,
@@ -96,13 +104,11 @@ function M.prepare()
   return step ~= nil
 end
 
---- Spans of `lines`, from the outer to the inner; none where Neovim has no Markdown parser.
+--- Spans of `lines`, from the outer to the inner; none where Neovim has no Markdown parser, or
+--- before `prepare` has done it all.
 ---@param lines string[]
 ---@return table[] row0, byte_col, end_row0, end_byte_col, hl
 function M.spans(lines)
-  if injections == nil then
-    injections = find_parsers()
-  end
   local spans = {}
   if not injections then
     return spans
