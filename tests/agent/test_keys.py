@@ -4,11 +4,19 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from typstai.agent.providers import keys
-from typstai.agent.providers.keys import CommandKey, EnvKey, FileKey, Key, KeySource
+from typstai.agent.providers.keys import (
+    CommandKey,
+    EnvKey,
+    FileKey,
+    Key,
+    KeyringKey,
+    KeySource,
+)
 from typstai.errors import SettingsError
 
 SECRET = "sk-live-0123456789"
@@ -143,3 +151,37 @@ async def test_no_repr_shows_a_key(key_file: Path) -> None:
 
 def test_the_arguments_of_a_command_are_not_described() -> None:
     assert CommandKey(argv=("pass", "show", SECRET)).describe() == "command pass"
+
+
+def keyring_of(**entries: str) -> ModuleType:
+    module = ModuleType("keyring")
+
+    def get_password(service: str, user: str) -> str | None:
+        if service == "locked":
+            raise RuntimeError(f"no unlocking of {SECRET}")
+        return entries.get(f"{service}_{user}")
+
+    module.get_password = get_password  # type: ignore[attr-defined]
+    return module
+
+
+async def test_a_key_comes_from_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", keyring_of(models_ada=SECRET))
+    assert await Key(KeyringKey(service="models", user="ada")).resolve() == SECRET
+
+
+async def test_a_keyring_without_the_entry_or_locked_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", keyring_of())
+    said = await failure(KeyringKey(service="models", user="ada"))
+    assert said == "The keyring entry models/ada does not exist; create it."
+    said = await failure(KeyringKey(service="locked", user="ada"))
+    assert said == "The keyring entry locked/ada cannot be read (RuntimeError)."
+
+
+async def test_without_the_package_the_keyring_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    assert "needs the Python package keyring" in await failure(KeyringKey(service="a", user="b"))

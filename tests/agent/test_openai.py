@@ -479,3 +479,42 @@ async def test_an_endless_document_is_an_error(model: OpenAIModel, server: Endpo
 async def test_endless_headers_are_an_error(model: OpenAIModel, server: Endpoint) -> None:
     server.reply(Head(200, {f"x-{n}": "y" * 1000 for n in range(200)}), answer("ok"))
     assert isinstance((await failing(model))[1], ModelError)
+
+
+async def test_a_hundred_megabytes_of_headers_are_an_error_at_once(
+    model: OpenAIModel, server: Endpoint
+) -> None:
+    line = Raw(b"x-more: " + b"y" * 1_000_000 + b"\r\n")
+    server.reply(Raw(b"HTTP/1.1 200 OK\r\n"), *[line] * 100)
+    assert "closed the connection without an answer" in str((await failing(model))[1])
+    await asyncio.to_thread(server.connections[0].wait_closed)
+
+
+async def test_a_line_of_fifty_megabytes_is_an_error_at_once(
+    model: OpenAIModel, server: Endpoint
+) -> None:
+    said = await sentence(model, server, b"data: ", *[b"x" * 1_000_000] * 50)
+    assert "longer than 2097152 bytes" in said
+    await asyncio.to_thread(server.connections[0].wait_closed)
+
+
+@pytest.mark.parametrize("drop", [b":\n", b"d", b"data: {}\n\n"])
+async def test_a_drip_that_brings_no_answer_is_silence(
+    drop: bytes, server: Endpoint, clients: HttpClients
+) -> None:
+    """Each drop comes well within the time-out; together they would hold a run for ever."""
+    quick = OpenAIModel(configured(server, key=None, timeout=0.3), clients)
+    drops = [step for n in range(40) for step in (drop, Wait(f"drop{n}"))]
+    server.reply(drops)
+
+    async def drip() -> None:
+        for n in range(40):
+            await asyncio.to_thread(server.wait_reached, f"drop{n}")
+            await asyncio.sleep(0.02)
+            server.release(f"drop{n}")
+
+    dripping = asyncio.create_task(drip())
+    _, error = await failing(quick)
+    dripping.cancel()
+    await asyncio.wait([dripping])
+    assert "fell silent" in str(error)

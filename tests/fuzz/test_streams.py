@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import count
+from itertools import combinations, count
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,9 +18,11 @@ from hypothesis import strategies as st
 
 from typstai.agent.providers.base import Done, ReasoningDelta, StreamEvent, TextDelta
 from typstai.agent.providers.reader import AnswerReader
+from typstai.agent.providers.text_calls import TextCallSplitter
 from typstai.domain.tool import ToolCall
 from typstai.errors import StreamError
 
+LONG = os.environ.get("TYPSTAI_FUZZ") == "long"
 RECORDINGS = {
     path.stem: path.read_bytes() for path in sorted((Path(__file__).parent / "streams").glob("*"))
     if path.suffix == ".sse"
@@ -178,6 +183,16 @@ def test_a_stream_cut_at_any_byte_gives_the_same_events(name: str) -> None:
         assert read([body[:at], body[at:]]) == whole, at
 
 
+@pytest.mark.parametrize("name", [n for n, body in RECORDINGS.items() if len(body) <= 700])
+def test_a_small_stream_cut_at_two_bytes_gives_the_same_events(name: str) -> None:
+    body = RECORDINGS[name]
+    whole = read([body])
+    pairs = list(combinations(range(1, len(body)), 2))
+    for first, second in pairs if LONG else Random(1).sample(pairs, 4000):
+        pieces = [body[:first], body[first:second], body[second:]]
+        assert read(pieces) == whole, (first, second)
+
+
 @pytest.mark.parametrize("orderly", [True, False])
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_a_stream_that_ends_at_any_byte_runs_only_calls_that_are_whole(
@@ -247,6 +262,68 @@ def test_a_damaged_stream_raises_nothing_but_a_stream_error(
     assert all(call.id and call.name and call.arguments for call in outcome.calls)
     assert outcome.error or isinstance(outcome.events[-1], Done)
     assert [type(event) for event in outcome.events].count(Done) <= 1
+
+
+IN_WORDS = (
+    'I look.\n<tool_call>\n{"name": "read_document", "arguments": {"start_line": 1}}\n'
+    "</tool_call>\n"
+    '```json\n{"name": "read_document", "arguments": {}}\n```\nThen ü:\n'
+    "<<<<<<< SEARCH\nteh 日本\n=======\nthe 日本\n>>>>>>> REPLACE\n"
+)
+NAMES = frozenset({"read_document", "search_replace"})
+
+
+def in_words(text: str, size: int) -> bytes:
+    """A stream that says the text in pieces."""
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    chunks: list[Any] = [
+        {"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces
+    ]
+    chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    events = [b"data: " + json.dumps(chunk, ensure_ascii=False).encode() for chunk in chunks]
+    return b"\n\n".join([*events, b"data: [DONE]", b""])
+
+
+def calls_in_words(outcome: Outcome) -> list[tuple[str, str]]:
+    """What is called in the text of an answer; nothing when it failed."""
+    splitter = TextCallSplitter(NAMES, lambda: "id")
+    try:
+        for event in outcome.events:
+            if isinstance(event, TextDelta):
+                list(splitter.feed(event.text))
+        done = outcome.events[-1] if outcome.events else None
+        whole = isinstance(done, Done) and done.finish == "stop"
+        list(splitter.finish(is_whole=whole))
+    except StreamError:
+        return []
+    return [(call.name, call.arguments) for call in splitter.calls] if whole else []
+
+
+def test_calls_in_words_that_end_at_any_byte_are_whole_or_not_run() -> None:
+    body = in_words(IN_WORDS, 5)
+    whole = calls_in_words(read([body]))
+    assert [name for name, _ in whole] == ["read_document", "read_document", "search_replace"]
+    for at in range(len(body)):
+        for orderly in (True, False):
+            assert all(call in whole for call in calls_in_words(read([body[:at]], orderly=orderly)))
+
+
+def test_streams_damaged_at_random_raise_nothing_but_a_stream_error() -> None:
+    """2,000 of them; with TYPSTAI_FUZZ=long 100,000."""
+    random = Random(20_000)
+    bodies = [*RECORDINGS.values(), *(in_words(IN_WORDS, size) for size in (1, 5, 1000))]
+    kinds = ["drop", "double", "flip", "insert", "swap"]
+    for number in range(100_000 if LONG else 2_000):
+        body = random.choice(bodies)
+        for _ in range(random.randint(1, 4)):
+            extra = random.randbytes(random.randint(1, 8))
+            body = mutate(body, random.choice(kinds), random.random(), random.randint(1, 60), extra)
+        step = random.choice([1, 7, 64, 5000])
+        pieces = [body[at : at + step] for at in range(0, len(body), step)]
+        outcome = read(pieces, orderly=random.random() < 0.5)
+        assert outcome.error or isinstance(outcome.events[-1], Done), number
+        assert all(call.id and call.name and call.arguments for call in outcome.calls), number
+        assert all(name and arguments for name, arguments in calls_in_words(outcome)), number
 
 
 @settings(max_examples=200, deadline=None)
