@@ -280,7 +280,7 @@ def test_a_menu_that_opens_while_the_model_thinks_keeps_it_away(writer: Writer) 
 
 def test_a_snippet_keeps_its_tab_key(writer: Writer) -> None:
     writer.type("i")
-    writer.editor.lua("vim.snippet.expand('one $1 two $2')")
+    writer.editor.lua("vim.snippet.expand('one $1\\n$2')")
     stays_quiet(writer, "word", why="snippet")
     writer.editor.lua("vim.snippet.stop()")
     asks(writer, "<End> a")

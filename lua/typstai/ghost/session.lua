@@ -173,10 +173,8 @@ function M.ask_after_pause()
   if asked then
     asked.place.seen = part("place").typed(asked.place)
   end
-  local why = obstacle()
-  if why or not is_behind_text() then
+  if not is_behind_text() then
     give_up_request()
-    part("reason").set(why or "")
     return
   end
   pending = part("place").here()
