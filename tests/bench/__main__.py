@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
+from . import ghost
 from .decode import seconds_for
 from .neovim import Measured, measuring, session
 from .server import DELTAS, serving
@@ -41,6 +42,8 @@ HEAD = [
 
 def main() -> int:
     options = _options()
+    if options.only == "ghost":
+        return ghost.report(options.nvim)
     decoding = _decoding()
     print(f"Neovim: {options.nvim}\n\n{_line(HEAD)}\n{_line(['---'] * len(HEAD))}")
     print(_line(["reading and decoding alone", "–", f"{decoding:.2f} s", "1.0"]), flush=True)
@@ -51,6 +54,8 @@ def main() -> int:
         except Exception as error:  # the other rows are worth having all the same
             print(_line([plugin, f"did not run: {str(error).splitlines()[0]:.200}"]), flush=True)
             failed = 1
+    if options.only is None:
+        failed |= ghost.report(options.nvim)
     return failed
 
 
@@ -59,7 +64,7 @@ def _options() -> argparse.Namespace:
     default = str(beside) if beside.exists() else shutil.which("nvim")
     parser = argparse.ArgumentParser(prog="make bench ARGS=…")
     parser.add_argument("--nvim", default=os.environ.get("TYPSTAI_TEST_NVIM") or default)
-    parser.add_argument("--only", choices=["typstai", "codecompanion"])
+    parser.add_argument("--only", choices=["typstai", "codecompanion", "ghost"])
     return parser.parse_args()
 
 
