@@ -518,3 +518,32 @@ async def test_a_drip_that_brings_no_answer_is_silence(
     dripping.cancel()
     await asyncio.wait([dripping])
     assert "fell silent" in str(error)
+
+
+# --- servers that want it otherwise -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        ("Extra inputs are not permitted: stream_options", "stream_options"),
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens"),
+    ],
+)
+async def test_a_field_that_is_refused_by_name_is_left_out_from_then_on(
+    message: str, field: str, server: Endpoint, clients: HttpClients
+) -> None:
+    model = OpenAIModel(configured(server, key=None, max_tokens=9), clients)
+    server.reply(failure(422, message))
+    server.reply(answer("Here."))
+    server.reply(answer("Again."))
+    assert await text(model) == "Here."
+    assert await text(model) == "Again."
+    assert [field in request.body for request in server.requests] == [True, False, False]
+
+
+async def test_a_refusal_of_something_else_is_told_at_once(
+    model: OpenAIModel, server: Endpoint
+) -> None:
+    await sentence(model, server, *failure(400, "messages: at least one is required"))
+    assert len(server.requests) == 1

@@ -42,3 +42,21 @@ def test_a_problem_never_quotes_a_value() -> None:
 def test_an_unknown_option_is_named() -> None:
     settings = parse({"limits": {"tool_round": 3}})
     assert "limits.tool_round" in settings.problems[0]
+
+
+def test_a_preset_may_stand_in_for_address_and_model() -> None:
+    settings = parse({"models": [{"name": "m", "preset": "mistral"}]})
+    assert settings.problems == ()
+    (model,) = settings.models
+    assert (model.preset, model.base_url, model.model) == ("mistral", "", "")
+    assert (model.timeout, model.tools, model.vision, model.price) == (300, "native", None, None)
+
+
+def test_prices_tools_and_keyrings_are_checked() -> None:
+    price, ring = {"input": 1, "output": 2.5}, {"service": "s", "user": "u"}
+    good = {**MODEL, "price": price, "tools": "text", "api_key": {"keyring": ring}}
+    assert parse({"models": [good]}).problems == ()
+    for wrong in ({"price": {"input": 1}}, {"price": {"input": -1, "output": 1}},
+                  {"tools": "none"}, {"api_key": {"keyring": {"service": "s"}}}):  # fmt: skip
+        (problem,) = parse({"models": [{**MODEL, **wrong}]}).problems
+        assert problem.startswith(f"models[1].{next(iter(wrong))}")

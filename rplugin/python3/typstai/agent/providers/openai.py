@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from ...errors import StatusError, StreamError
 from . import failures
@@ -19,6 +20,7 @@ from .client import ENDED_EARLY, MAX_ERROR_BODY_BYTES, BrokenBody, HttpClients, 
 from .endpoint import Endpoint
 from .keys import Key
 from .listing import MAX_LIST_BYTES, model_names
+from .presets import learned
 from .reader import AnswerReader
 from .wire import request_body
 
@@ -49,7 +51,31 @@ class OpenAIModel:
         return self._endpoint.is_loopback
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
-        """See `base.Model.stream`; also raises `SettingsError` when the key cannot be had."""
+        """See `base.Model.stream`; also raises `SettingsError` when the key cannot be had.
+
+        A request that is refused for a field which can be left out is sent once more without it.
+        """
+        try:
+            async with aclosing(self._stream(request)) as events:
+                async for event in events:
+                    yield event
+            return
+        except StatusError as error:
+            if not self._learn(error):
+                raise
+        async with aclosing(self._stream(request)) as events:
+            async for event in events:
+                yield event
+
+    def _learn(self, error: StatusError) -> bool:
+        """Speak as the server wants it from now on; False when it says nothing of that."""
+        refused = error.status in (400, 422)
+        quirks = learned(self._endpoint.quirks, str(error)) if refused else None
+        if quirks is not None:
+            self._endpoint = replace(self._endpoint, quirks=quirks)
+        return quirks is not None
+
+    async def _stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         key = await self._key.resolve() if self._key else ""
         body = request_body(self._endpoint, request)
         try:

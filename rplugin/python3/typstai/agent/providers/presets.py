@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 from urllib.parse import urlsplit
@@ -30,6 +30,18 @@ class Quirks:
     image_form: Literal["object", "string"] = "object"
     lists_with: Literal["bearer", "x-api-key"] = "bearer"
     """How the list of models wants the key."""
+
+
+def learned(quirks: Quirks, refusal: str) -> Quirks | None:
+    """The quirks that a refusal in words gives away; None when it names nothing we can change."""
+    if "stream_options" in refusal and quirks.stream_options:
+        return replace(quirks, stream_options=False)
+    if "parallel_tool_calls" in refusal and quirks.parallel_calls is not None:
+        return replace(quirks, parallel_calls=None)
+    if "max_completion_tokens" in refusal:
+        other = quirks.limit_field == "max_tokens"
+        return replace(quirks, limit_field="max_completion_tokens") if other else None
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
