@@ -11,7 +11,7 @@ for name in sys.argv[1:]:
     except Exception as error:
         print("missing", name, type(error).__name__)
 ]]
-local PACKAGES = { "pynvim", "httpx", "msgspec", "pydantic", "typst", "typst_syntax" }
+local PACKAGES = { "pynvim", "httpx", "msgspec", "pydantic", "PIL", "typst", "typst_syntax" }
 local INSTALL = "Run :TypstAI install."
 
 local function neovim()
@@ -80,14 +80,15 @@ end
 local function models()
   local configured = require("typstai.config").get().models
   if #configured == 0 then
-    vim.health.info("No models are configured: the built-in offline model is used.")
+    vim.health.info("No models are configured: what a key or a local server offers is used.")
   end
   for _, model in ipairs(configured) do
     local env = type(model.api_key) == "table" and model.api_key.env
     if env and not vim.env[env] then
       vim.health.warn(("%s: the variable %s is not set."):format(model.name, env))
     else
-      vim.health.ok(("%s: %s"):format(model.name, model.base_url))
+      local where = model.base_url or "preset " .. tostring(model.preset)
+      vim.health.ok(("%s: %s"):format(model.name, where))
     end
   end
 end
