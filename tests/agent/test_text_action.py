@@ -90,6 +90,13 @@ def test_what_an_answer_lost_or_made_up_is_told_and_marked(
     assert acted.result.warnings
 
 
+def test_a_lost_heading_or_item_is_told() -> None:
+    text = "= Title\n\nSome words.\n\n- one\n- two\n- three"
+    acted = act(text, "Other words.\n\n- one\n- two and three")
+    assert isinstance(acted.result, Applied)
+    assert acted.result.warnings == ("drops a heading", "drops a list item")
+
+
 def test_the_hunk_that_lost_something_is_the_one_that_is_marked() -> None:
     acted = act(
         THESIS, lambda t: t.replace("strong ⟦1⟧,", "clear").replace("See", "Look at"), on=EFFECT

@@ -406,6 +406,12 @@ def test_a_lost_citation_is_told_and_its_hunk_is_marked(writer: Writer) -> None:
     (proposal,) = writer.editor.lua("return require('typstai').proposals.list()")
     assert proposal["verdict"].startswith("! drops @fig-one · ! 42 → 43")
     assert "check it: drops @fig-one, 42 → 43" in writer.told()[0]
+    writer.editor.feed("5G")
+    hints = writer.editor.lua(
+        "return vim.api.nvim_buf_get_extmarks(0, "
+        "vim.api.nvim_create_namespace('typstai.hint'), 0, -1, { details = true })"
+    )
+    assert "! drops @fig-one, ! 42 → 43" in str(hints)
 
 
 def test_a_failing_model_is_told_in_one_sentence(writer: Writer) -> None:

@@ -45,9 +45,13 @@ local function pending_texts(hunk, glyphs)
   local bare = table.concat(keys({ { "accept", "" }, { "reject", "" } }), " ")
   local texts =
     { head .. dot .. all_keys(decide), head .. dot .. decide, head .. dot .. bare, head }
-  local verdict = one_line(hunk.proposal.verdict)
+  -- What is said of this very hunk matters more than what is said of all.
+  local verdict = one_line(hunk.reason ~= "" and hunk.reason or hunk.proposal.verdict)
   if verdict ~= "" then
     table.insert(texts, 1, head .. dot .. verdict .. dot .. all_keys(decide))
+    if hunk.reason ~= "" then
+      table.insert(texts, 2, head .. dot .. verdict .. dot .. bare)
+    end
   end
   return texts
 end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +13,10 @@ from ..domain.prose import Piece, ProseReader
 from .templates import Template
 
 MAX_SHOWN = 30
+_MARKERS = (
+    (re.compile(r"(?m)^=+[ \t]"), "a heading", "headings"),
+    (re.compile(r"(?m)^[ \t]*(?:[-+/]|\d+\.)[ \t]"), "a list item", "list items"),
+)
 
 
 def warnings(
@@ -25,7 +30,8 @@ def warnings(
         for finding in compare(before, after)
         if not (finding.kind == "quote" and template.changes_quotes)
     ]
-    return (*facts, *_code(before, after, reader))
+    shape = () if template.may_restructure else _shape(before, after)
+    return (*facts, *_code(before, after, reader), *shape)
 
 
 def _invented(document: str, text: str) -> Iterator[Finding]:
@@ -33,6 +39,15 @@ def _invented(document: str, text: str) -> Iterator[Finding]:
     for finding in compare("", text):
         if finding.kind not in ("math", "code", "quote") and finding.after not in document:
             yield finding
+
+
+def _shape(before: str, after: str) -> Iterator[str]:
+    """Headings and list items that are fewer or more than they were."""
+    for marker, one, many in _MARKERS:
+        gone = len(marker.findall(before)) - len(marker.findall(after))
+        if gone:
+            count = one if abs(gone) == 1 else f"{abs(gone)} {many}"
+            yield f"{'drops' if gone > 0 else 'adds'} {count}"
 
 
 def _code(before: str, after: str, reader: ProseReader) -> Iterator[str]:
