@@ -47,9 +47,10 @@ $(VENV)/.try-ready: $(VENV)/.run-ready scripts/nvim scripts/local-model
 	@sh scripts/local-model
 	@touch $@
 
-$(VENV)/.test-ready: pyproject.toml scripts/local-model | $(BIN)/python
+$(VENV)/.test-ready: pyproject.toml scripts/local-model scripts/foreign-servers | $(BIN)/python
 	$(PIP) install --editable '.[dev]'
 	@sh scripts/local-model
+	@sh scripts/foreign-servers
 	@touch $@ $(VENV)/.run-ready
 
 $(VENV)/.lint-ready: $(VENV)/.test-ready
