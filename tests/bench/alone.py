@@ -1,4 +1,4 @@
-"""What concerns typstai.nvim alone: its start, a long chat, and memory."""
+"""What has no peer to be compared with: the start, a long chat, and memory."""
 
 from __future__ import annotations
 
@@ -23,14 +23,23 @@ LARGE_ANSWERS = 4
 """Together a little over 1 MiB of text."""
 
 
-def lines(nvim: str, flood_seconds: float) -> Iterator[tuple[str, str]]:
-    """Label and figure, one by one. `flood_seconds` is what a flood takes in a new chat."""
+def report(nvim: str) -> int:
+    """Print the table, line by line."""
+    print("\n| typstai alone | |\n| --- | --- |")
+    for label, figure in _lines(nvim):
+        print(f"| {label} | {figure} |", flush=True)
+    return 0
+
+
+def _lines(nvim: str) -> Iterator[tuple[str, str]]:
     yield "plugin file at start", f"{_start_ms(nvim):.2f} ms"
+    with serving() as address, tempfile.TemporaryDirectory(prefix="typstai-bench-") as folder:
+        new_seconds = _flood_seconds(nvim, Path(folder), address)
     with serving() as address, tempfile.TemporaryDirectory(prefix="typstai-bench-") as folder:
         home = Path(folder)
         _fill(nvim, home, address)
         yield "chat of 1 MiB opened", f"{_open_ms(nvim, home, address):.0f} ms"
-        ratio = _flood_seconds(nvim, home, address) / flood_seconds
+        ratio = _flood_seconds(nvim, home, address) / new_seconds
         yield "an answer in it / in a new chat", f"{ratio:.2f}"
     with serving() as address, tempfile.TemporaryDirectory(prefix="typstai-bench-") as folder:
         yield from _memory(nvim, Path(folder), address)

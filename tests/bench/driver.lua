@@ -5,6 +5,8 @@ local TICK_MS = 1
 -- What happens just after the end of a run (last drawing, parsing) still belongs to it.
 local AFTERMATH_MS = 100
 local OPEN_MS = 10000
+-- Nobody types a message in less; what a plugin loads meanwhile stalls no answer.
+local THINK_MS = 500
 
 local timer = assert(vim.uv.new_timer())
 local last_ns, longest_ns = 0, 0
@@ -79,6 +81,7 @@ function M.setup(name, address, model)
     end,
   })
   M.plugin.setup(address, model)
+  vim.wait(THINK_MS)
 end
 
 --- Sends, and watches the loop until the run is over.

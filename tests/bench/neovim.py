@@ -22,6 +22,7 @@ _DRIVER = Path(__file__).with_name("driver.lua")
 RUN_SECONDS = 30.0
 _KEY = "\x1b[15~"  # <F5>
 _KEY_EVERY_SECONDS = 0.01
+_RESULT_EVERY_SECONDS = 0.02
 
 _MOVES = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 """Neovim puts the cursor right behind letters whose width terminals may disagree about."""
@@ -110,12 +111,27 @@ class Measured:
 
     def open_ms(self, number: int) -> float:
         """Open the chat of an earlier session; until the marker of that answer is on the screen."""
-        self._editor.lua("bench.start_host()")
+        self.start_host()
         self._terminal.watch(marker(number))
         began_ns = time.monotonic_ns()
         self._editor.lua("bench.open_chat()")
         assert self._terminal.wait_seen(RUN_SECONDS), "the chat was not restored"
         return (self._terminal.seen_ns - began_ns) / 1e6
+
+    def start_host(self) -> None:
+        """Start the host of `typstai`, and wait until it answers."""
+        self._editor.lua("bench.start_host()")
+        self._editor.wait_for("require('typstai.host').state == 'running'")
+
+    def host(self) -> int:
+        """The process of the host of `typstai`."""
+        return self._editor.lua("return require('typstai.host').pid")
+
+    def check(self, path: Path) -> None:
+        """Open a Typst file, and wait until the compiler has read it."""
+        self._editor.record("TypstAIDiagnostics")
+        self._editor.open(path, "= Riders\n")
+        self._editor.seen("TypstAIDiagnostics")
 
     def _until_seen(self, typing: bool) -> list[int]:
         """Wait until the marker is drawn; when each key was typed meanwhile."""
@@ -129,19 +145,31 @@ class Measured:
         return typed_ns
 
     def _result(self) -> Any:
-        """What the driver measured, once the run is over."""
-        self._editor.wait_for("bench.result()")
-        return self._editor.lua("return bench.result()")
+        """What the driver measured, once the run is over.
+
+        Neovim itself must not wait for it: keys typed last would be handled after that.
+        """
+        deadline = time.monotonic() + RUN_SECONDS
+        while (result := self._editor.lua("return bench.result()")) is None:
+            assert time.monotonic() < deadline, f"no end in {RUN_SECONDS} s"
+            time.sleep(_RESULT_EVERY_SECONDS)
+        return result
 
 
 @contextmanager
 def measuring(
-    binary: str, plugin: str, address: str, model: str, folders: Sequence[Path] = ()
+    binary: str,
+    plugin: str,
+    address: str,
+    model: str,
+    folders: Sequence[Path] = (),
+    *,
+    home: Path | None = None,
 ) -> Generator[Measured]:
-    """A fresh Neovim of 120 × 40 with the plugin's chat open and nothing stored."""
+    """A fresh Neovim of 120 × 40 with the plugin's chat open; nothing is stored but in `home`."""
     with (
-        tempfile.TemporaryDirectory(prefix="typstai-bench-") as home,
-        session(binary, Path(home), folders) as (terminal, editor),
+        tempfile.TemporaryDirectory(prefix="typstai-bench-") as fresh,
+        session(binary, home or Path(fresh), folders) as (terminal, editor),
     ):
         editor.lua("bench.setup(...)", plugin, address, model)
         yield Measured(terminal, editor, address)
@@ -159,7 +187,7 @@ def session(
             binary, "--clean", "-n", "-i", "NONE", "--listen", socket,
             "--cmd", f"set runtimepath^={paths}",
             "--cmd", f"let g:typstai_python = '{sys.executable}'",
-            "-c", "set termguicolors", "-c", f"luafile {_DRIVER}",
+            "-c", "set termguicolors",
         ]  # fmt: skip
         names = ("CONFIG", "DATA", "STATE", "CACHE")
         xdg = {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in names}
@@ -169,6 +197,9 @@ def session(
         ):
             nvim = _attach(terminal.process, socket)
             try:
+                while not nvim.vvars["vim_did_enter"]:  # it listens long before
+                    pass
+                nvim.command(f"luafile {_DRIVER}")
                 yield terminal, Editor(nvim, terminal.process)
             finally:
                 _close(nvim)
