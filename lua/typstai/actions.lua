@@ -25,6 +25,7 @@ M.BUILT_IN = {
 ---@field bufnr integer
 ---@field callback? fun(err: nil, result: typstai.ActionResult)
 ---@field stopped? boolean
+---@field unasked? boolean the user did not answer its question, and knows it
 
 ---@type table<string, typstai.RunningAction>
 local running = {}
@@ -92,7 +93,9 @@ local function finish(work, result)
   require("typstai.ui.spinner").stop(work.id)
   require("typstai.capture").release(work.id)
   give_back_stop_key(work.bufnr)
-  require("typstai.ui.outcome").tell(work.action, result)
+  if not work.unasked then
+    require("typstai.ui.outcome").tell(work.action, result)
+  end
   require("typstai.events").emit({
     name = "TypstAIActionFinished",
     data = {
@@ -121,7 +124,7 @@ local function send(work, params, spelling)
     action = work.action,
     bufnr = work.bufnr,
     path = vim.api.nvim_buf_get_name(work.bufnr),
-    params = next(params) and params or vim.empty_dict(),
+    params = next(params) and vim.tbl_map(tostring, params) or vim.empty_dict(),
     spelling = spelling,
   }, function(err, result)
     finish(work, result or failure("error", err and err.message or "The helper process ended."))
@@ -195,6 +198,7 @@ function M.run(id, opts, callback)
     end
     start(work, params)
   end, function()
+    work.unasked = true
     finish(work, failure("aborted", ""))
   end)
   return work.id

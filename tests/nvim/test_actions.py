@@ -229,6 +229,7 @@ def test_not_answering_the_question_ends_it_without_a_word(writer: Writer) -> No
     writer.editor.feed("<Esc>")
     assert writer.outcome() == ("failed", "aborted")
     assert writer.endpoint.requests == []
+    assert writer.editor.lua("return #_G.told") == 0
 
 
 def test_the_menu_lists_every_action_and_does_the_chosen_one(writer: Writer) -> None:
