@@ -226,3 +226,13 @@ async def test_code_is_not_sent_unless_asked_for(desk: Desk, endpoint: Endpoint)
     assert len(endpoint.requests) == 1
     endpoint.reply(answer(" words"))
     assert (await desk.ask("#let x = ", filetype="markdown", bufnr=7))["text"]
+
+
+async def test_a_server_that_is_not_there_is_told_and_not_asked_with_every_pause() -> None:
+    with Endpoint() as gone:
+        desk = Desk(gone)
+    failed = await desk.ask()
+    assert (failed["reason"], failed["seconds"]) == ("no connection", FIRST_PAUSE_S)
+    assert "Nothing listens" in failed["message"]
+    assert await desk.ask() == {"text": "", "reason": "no connection", "seconds": FIRST_PAUSE_S}
+    await desk.models.close()

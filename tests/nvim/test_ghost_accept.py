@@ -106,7 +106,7 @@ def test_a_script_without_blanks_is_accepted_by_its_own_words(writer: Writer) ->
 
 
 def test_lines_come_as_they_were_shown_whatever_would_indent_them(writer: Writer) -> None:
-    options = "autoindent smartindent formatoptions+=ro comments=b:- indentexpr=8"
+    options = "expandtab autoindent smartindent formatoptions+=ro comments=b:- indentexpr=8"
     writer.editor.nvim.command(f"setlocal {options}")
     shown(writer, "  - one", "\n  - two\nthree")
     writer.type("<Tab>")

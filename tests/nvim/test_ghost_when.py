@@ -284,3 +284,12 @@ def test_a_snippet_keeps_its_tab_key(writer: Writer) -> None:
     stays_quiet(writer, "word", why="snippet")
     writer.editor.lua("vim.snippet.stop()")
     asks(writer, "<End> a")
+
+
+def test_luasnips_stops_keep_their_tab_key_too(writer: Writer) -> None:
+    source = "return { locally_jumpable = function() return _G.is_in end }"
+    writer.editor.lua(TAKE_OVER, "luasnip", source)
+    writer.editor.lua("_G.is_in = true")
+    stays_quiet(writer, "iword", why="snippet")
+    writer.editor.lua("_G.is_in = false")
+    asks(writer, " a")

@@ -72,9 +72,11 @@ function M.dismiss()
   hide()
 end
 
+-- The accept key is most often the one that goes on in a snippet.
 local function has_snippet_stop()
-  local snippet = package.loaded["vim.snippet"] and vim.snippet
-  return snippet and snippet.active({ direction = 1 })
+  local luasnip = package.loaded["luasnip"]
+  return package.loaded["vim.snippet"] and vim.snippet.active({ direction = 1 })
+    or type(luasnip) == "table" and luasnip.locally_jumpable(1)
 end
 
 -- What stands against ghost text anywhere in the buffer now.
@@ -119,7 +121,8 @@ end
 local function on_failure(place, err, answer)
   part("place").forget(place)
   if err then
-    part("reason").set_problem("failed", nil, err.message)
+    -- That the host ended is told by its own module.
+    part("reason").set_problem("failed", nil, err.code ~= "host_lost" and err.message or nil)
   elseif answer.seconds or answer.message then
     part("reason").set_problem(answer.reason, answer.seconds, answer.message)
   else

@@ -15,17 +15,27 @@ from typing import Any
 import msgspec
 
 from ..agent.providers import offline
-from ..agent.providers.base import Done, Model, ModelRequest, TextDelta, UserMessage
+from ..agent.providers.base import (
+    AssistantMessage,
+    Done,
+    Model,
+    ModelRequest,
+    TextDelta,
+    UserMessage,
+)
+from ..agent.providers.local import LocalModel
 from ..domain.completion_cache import CompletionCache, Site
-from ..errors import ModelError, SettingsError, StatusError, TypstAIError
+from ..errors import ConnectError, ModelError, SettingsError, StatusError, TypstAIError
 from ..settings import AutocompleteOptions
 from ..typst.zone import is_prose_at
-from ..writing.ghost import Around, continuation, is_enough, look_around, message
-from ..writing.ghost_template import SYSTEM
+from ..writing.ghost import Around, begun, continuation, is_enough, look_around, message
+from ..writing.ghost_template import PLAIN_REQUEST, PLAIN_SYSTEM, SYSTEM
 from .models import Models
 from .requests import decode
 
 MAX_TOKENS = 96
+LOCAL_MAX_TOKENS = 32
+"""About a second's work for a processor."""
 FIRST_PAUSE_S = 5.0
 """After the model was busy, if it did not say for how long; doubles each time."""
 LONGEST_PAUSE_S = 300.0
@@ -82,12 +92,13 @@ class Ghost:
         self._pause = Pause(clock)
         self._wanted = 0
         self._task: asyncio.Task[str] | None = None
+        self._starting: asyncio.Task[None] | None = None
 
     async def complete(self, params: dict[str, Any]) -> dict[str, Any]:
         """What comes next at a place. The request before is given up."""
         asked = decode(Completion, params)
         self._wanted = asked.id
-        await self.close()
+        await self._give_up()
         if self._wanted != asked.id:
             return _nothing("cancelled")
         is_code = asked.filetype == "typst" and not is_prose_at(asked.above, asked.below)
@@ -110,10 +121,17 @@ class Ghost:
         """Give up the request with that `id`, if it is still under way."""
         if self._wanted == params["id"]:
             self._wanted = 0
-            await self.close()
+            await self._give_up()
 
     async def close(self) -> None:
-        """Give up what is under way, and wait until its connection is closed."""
+        """Give up what is under way, and wait for the end of it."""
+        await self._give_up()
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+
+    async def _give_up(self) -> None:
+        """Returns when the connection of the request is closed."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -137,9 +155,7 @@ class Ghost:
 
     async def _generate(self, around: Around) -> str:
         model = await self._model()
-        request = ModelRequest(
-            system=SYSTEM, messages=(UserMessage(text=message(around)),), max_tokens=MAX_TOKENS
-        )
+        request = await self._request(model, around)
         answer, is_cut = "", False
         async with aclosing(model.stream(request)) as events:
             async for event in events:
@@ -154,6 +170,26 @@ class Ghost:
                     break
         return continuation(answer, around, is_cut=is_cut)
 
+    async def _request(self, model: Model, around: Around) -> ModelRequest:
+        if not isinstance(model, LocalModel):
+            told = UserMessage(text=message(around))
+            return ModelRequest(system=SYSTEM, messages=(told,), max_tokens=MAX_TOKENS)
+        await self._started(model)
+        answer = AssistantMessage(text=begun(around))
+        return ModelRequest(
+            system=PLAIN_SYSTEM,
+            messages=(UserMessage(text=PLAIN_REQUEST), answer),
+            max_tokens=LOCAL_MAX_TOKENS,
+        )
+
+    async def _started(self, model: LocalModel) -> None:
+        """Its start takes longer than pauses in typing do: giving up a request must not end it."""
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.create_task(model.start(), name="start the local model")
+            # Whoever waited may have given up, and the next one tries again.
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
+        await asyncio.shield(self._starting)
+
     async def _model(self) -> Model:
         """Raises `SettingsError`: nothing is completed by a model that was not named for it."""
         name = self._options.model
@@ -166,6 +202,11 @@ class Ghost:
         match error:
             case SettingsError():
                 return _nothing("no model", message=str(error))
+            case ConnectError(remedy="wait"):
+                self._pause.begin("no connection", None)
+                return _nothing(
+                    self._pause.reason, seconds=self._pause.left_s(), message=str(error)
+                )
             case ModelError(remedy="wait", retry_after=asked_s):
                 is_limit = isinstance(error, StatusError) and error.status == 429
                 self._pause.begin("rate limited" if is_limit else "busy", asked_s)

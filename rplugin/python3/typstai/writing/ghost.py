@@ -64,6 +64,11 @@ def message(around: Around) -> str:
     return "\n".join(fence(tag, text, among=TAGS) for tag, text in parts if text or tag == TAG)
 
 
+def begun(around: Around) -> str:
+    """The text up to the cursor, as the begun answer of a model that goes on with its own."""
+    return "\n\n".join(filter(str.strip, (around.before, around.prefix))).rstrip()
+
+
 def is_enough(answer: str, around: Around) -> bool:
     """Whether nothing that still comes would be shown."""
     text = clean(answer, around.prefix)

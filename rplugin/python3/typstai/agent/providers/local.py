@@ -47,6 +47,10 @@ class LocalModel:
         self._ready = ready
         self._clients = clients
 
+    async def start(self) -> None:
+        """Start its server unless one runs, so that the next answer need not wait for that."""
+        await self._ready()
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """See `base.Model.stream`."""
         model = OpenAIModel(_endpoint(await self._ready()), self._clients)
