@@ -6,54 +6,12 @@ local MAX_CHARACTERS = 1000000
 -- A UTF-8 character takes at most four bytes: beyond this no counting is needed.
 local MAX_BYTES = 4 * MAX_CHARACTERS
 
--- Well-formed sequences of more than one byte (Unicode, table 3-7).
-local WELL_FORMED = {
-  "[\194-\223][\128-\191]",
-  "\224[\160-\191][\128-\191]",
-  "[\225-\236\238\239][\128-\191][\128-\191]",
-  "\237[\128-\159][\128-\191]",
-  "\240[\144-\191][\128-\191][\128-\191]",
-  "[\241-\243][\128-\191][\128-\191][\128-\191]",
-  "\244[\128-\143][\128-\191][\128-\191]",
-}
-
 local function failure(code, message)
   return nil, { code = code, message = message }
 end
 
-local function is_utf8(text)
-  if not text:find("[\128-\255]") then
-    return true
-  end
-  for _, pattern in ipairs(WELL_FORMED) do
-    text = text:gsub(pattern, " ")
-  end
-  return not text:find("[\128-\255]")
-end
-
-local function is_text(lines)
-  for _, line in ipairs(lines) do
-    if line:find("[%z\n]") or not is_utf8(line) then
-      return false
-    end
-  end
-  return true
-end
-
-local function characters(lines)
-  local count = #lines
-  for _, line in ipairs(lines) do
-    count = count + select(2, line:gsub("[%z\1-\127\194-\244]", ""))
-  end
-  return count
-end
-
 local function bytes(bufnr)
   return vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr))
-end
-
-local function is_too_large(bufnr, lines)
-  return bytes(bufnr) > MAX_CHARACTERS and characters(lines) > MAX_CHARACTERS
 end
 
 -- Another swap file of this file: an editor may have it open, or crashed with it.
@@ -99,11 +57,12 @@ function M.snapshot(args)
     return failure("too_large", "The document has more than 1,000,000 characters.")
   end
   local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  if is_too_large(bufnr, lines) then
-    return failure("too_large", "The document has more than 1,000,000 characters.")
-  end
-  if not is_text(lines) then
+  local characters = require("typstai.utf8").characters(lines)
+  if not characters then
     return failure("invalid_utf8", "The document is not valid UTF-8 text; reload it with ++enc.")
+  end
+  if characters > MAX_CHARACTERS then
+    return failure("too_large", "The document has more than 1,000,000 characters.")
   end
   return {
     bufnr = bufnr,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,28 @@ def test_every_kind_of_valid_unicode_passes(editor: Editor) -> None:
     lines = ["é ߿", "ࠀ ퟿ \ue000 \uffff", "𐀀 \U0010ffff", "e\u0301 👩‍👩‍👧 \u2028 \x85"]
     editor.nvim.api.buf_set_lines(0, 0, -1, True, lines)
     assert snapshot(editor, 1)["result"]["lines"] == lines
+
+
+def test_utf8_is_judged_and_counted_as_python_does(editor: Editor) -> None:
+    choice = random.Random(7)
+    edges = bytes.fromhex("41 7f 80 8f 90 9f a0 bf c0 c1 c2 df e0 e1 ec ed ee ef f0 f1 f3 f4 f5 ff")
+    samples = [bytes(choice.choices(edges, k=choice.randint(1, 5))) for _ in range(20_000)]
+    counts = editor.lua(
+        """
+        return vim.tbl_map(function(line)
+          return require("typstai.utf8").characters({ line }) or 0
+        end, ...)
+        """,
+        samples,
+    )
+    assert counts == [_characters_and_line_break(sample) for sample in samples]
+
+
+def _characters_and_line_break(line: bytes) -> int:
+    try:
+        return len(line.decode()) + 1
+    except UnicodeDecodeError:
+        return 0
 
 
 def test_the_limit_counts_characters_and_not_bytes(editor: Editor) -> None:
