@@ -364,6 +364,27 @@ def test_markdown_is_loaded_before_an_answer_needs_it(editor: Editor) -> None:
     editor.wait_for("_G.prepared and package.loaded['vim.treesitter.languagetree'] ~= nil")
 
 
+def test_collecting_garbage_makes_no_long_query_be_compiled_again(
+    chat: ChatScreen, editor: Editor
+) -> None:
+    chat.open()
+    compiled = editor.lua(
+        """
+        collectgarbage()
+        collectgarbage()
+        local parse, count = vim._ts_parse_query, 0
+        vim._ts_parse_query = function(language, source)
+          count = count + (#source > 500 and 1 or 0)
+          return parse(language, source)
+        end
+        local spans = require("typstai.ui.markdown").spans({ "**a**" })
+        vim._ts_parse_query = parse
+        return { count, #spans > 0 }
+        """
+    )
+    assert compiled == [0, True]
+
+
 def test_treesitter_started_in_every_buffer_does_not_reach_the_chat(
     chat: ChatScreen, editor: Editor
 ) -> None:

@@ -23,7 +23,7 @@ local IGNORED = { spell = true, nospell = true, conceal = true, none = true }
 -- By language. Neovim forgets queries that nobody holds when it collects garbage, and takes up
 -- to 20 ms to compile them again.
 ---@type table<string, vim.treesitter.Query>
-local highlights, injection_queries = {}, {}
+local highlights = {}
 ---@type table<string, string>|nil nil where Neovim has no Markdown parser
 local injections
 
@@ -48,7 +48,7 @@ local function load_highlights(language)
   end
 end
 
-local function load_injections()
+local function find_injections()
   if not (highlights.markdown and highlights.markdown_inline) then
     return
   end
@@ -56,9 +56,6 @@ local function load_injections()
   if highlights.typst then
     injections.markdown = INLINE .. TYPST
     injections.typst = ""
-  end
-  for language, source in pairs(injections) do
-    injection_queries[language] = vim.treesitter.query.parse(language, source)
   end
 end
 
@@ -88,7 +85,7 @@ local PREPARATIONS = {
   load_highlights("markdown"),
   load_highlights("markdown_inline"),
   load_highlights("typst"),
-  load_injections,
+  find_injections,
   function()
     M.spans({ "a" })
   end,
