@@ -42,8 +42,10 @@ class Awaited:
     places: list[list[Line]]
     unique: bool
     """Whether one of its lines could be told from all others when it came."""
+    born: int
+    """How many undo steps there were when it came."""
     disturbed: bool = False
-    """Whether the whole text was written anew since: its mark may have been lost."""
+    """Whether lines were written anew in a way that may have lost its mark."""
 
 
 @dataclass
@@ -74,10 +76,10 @@ class Model:
         match step["name"]:
             case "undo":
                 assert seen["undo"] == self.parents.get(self.undo, self.undo)
-                self.undo = seen["undo"]
+                self._go_to(seen["undo"])
             case "redo":
                 assert seen["undo"] == self.undo or self.parents[seen["undo"]] == self.undo
-                self.undo = seen["undo"]
+                self._go_to(seen["undo"])
             case "accept" | "accept_all":
                 self._accept(step, seen)
             case "apply":
@@ -106,6 +108,12 @@ class Model:
         self.parents[seen["undo"]] = self.undo
         self.undo, self.steps = seen["undo"], seen["steps"]
         self.states[self.undo] = new
+
+    def _go_to(self, undo: int) -> None:
+        """Neovim keeps marks over undo and redo only of what was done since they were set."""
+        for hunk in self.hunks.values():
+            hunk.disturbed |= self.undo != undo and max(self.undo, undo) <= hunk.born
+        self.undo = undo
 
     def _disturb(self) -> None:
         for hunk in self.hunks.values():
@@ -160,7 +168,7 @@ class Model:
         awaited = self.hunks.get(key)
         if awaited is None:
             assert hunk["state"] == "pending"
-            self.hunks[key] = awaited = Awaited([stand], has_landmark(stand, self.text))
+            self.hunks[key] = awaited = Awaited([stand], has_landmark(stand, self.text), self.steps)
         if hunk["state"] == "stale":
             assert not self._must_be_pending(awaited, size), (key, hunk)
             return

@@ -10,7 +10,8 @@ local anchors = require("typstai.anchors")
 ---@field decided boolean accepted, rejected, or given up as stale
 ---@field clash boolean came stale: the user had changed what the model saw
 ---@field steps? typstai.Step[] how the old lines become the new ones
----@field mark? integer
+---@field mark? integer at the first old line
+---@field tail? integer mark at the last of several old lines
 ---@field landmark? integer index of an old line that occurs once in the buffer
 
 ---@class typstai.LiveProposal: typstai.Proposal

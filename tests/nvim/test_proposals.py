@@ -130,6 +130,20 @@ def test_a_deleted_line_is_not_mistaken_for_its_equal_neighbour(editor: Editor) 
     assert states(editor) == ["stale", "stale"]
 
 
+@pytest.mark.parametrize("keys", ["3Gdd", "2Gdd", "2Go<Esc>"])
+def test_a_hunk_of_equal_lines_notices_that_one_of_them_went_or_came(
+    editor: Editor, keys: str
+) -> None:
+    fill(editor, ["a", "", "", "", "b"])
+    propose(editor, (1, ["", ""], ["filled"]))
+    editor.feed(keys)
+    assert states(editor) == ["stale"]
+    editor.feed("u")
+    assert states(editor) == ["pending"]
+    call(editor, "accept", "p1")
+    assert editor.lines() == ["a", "filled", "", "b"]
+
+
 def test_lines_joined_into_a_hunk_make_it_stale_until_undone(editor: Editor) -> None:
     fill(editor, ["one", "two"])
     propose(editor, (1, ["two"], ["2"]), (1, [], ["between"]))
