@@ -68,7 +68,7 @@ function M.snapshot(args)
     bufnr = bufnr,
     path = vim.api.nvim_buf_get_name(bufnr),
     tick = vim.api.nvim_buf_get_changedtick(bufnr),
-    lines = lines,
+    text = table.concat(lines, "\n"),
     modifiable = M.is_modifiable(bufnr),
   }
 end

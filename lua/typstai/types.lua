@@ -10,7 +10,7 @@
 ---@field bufnr integer
 ---@field path string absolute; "" when unnamed
 ---@field tick integer changedtick
----@field lines string[]
+---@field text string lines joined by a newline: one string crosses much faster than many
 ---@field modifiable boolean
 
 ---@class typstai.LineChange

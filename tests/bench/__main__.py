@@ -12,9 +12,14 @@ import shutil
 import sys
 from pathlib import Path
 
-from . import alone, answers, ghost
+from . import alone, answers, ghost, proposals
 
-TABLES = {"answers": answers.report, "alone": alone.report, "ghost": ghost.report}
+TABLES = {
+    "answers": answers.report,
+    "alone": alone.report,
+    "ghost": ghost.report,
+    "proposals": proposals.report,
+}
 
 
 def main() -> int:

@@ -45,14 +45,14 @@ def test_a_snapshot_of_a_hidden_buffer_is_its_unsaved_text(editor: Editor, tmp_p
     editor.nvim.api.buf_set_lines(bufnr, 0, -1, True, ["unsaved é"])
     editor.open(tmp_path / "b.typ", "other\n")
     taken = snapshot(editor, bufnr)["result"]
-    assert (taken["lines"], taken["path"]) == (["unsaved é"], str(tmp_path / "a.typ"))
+    assert (taken["text"], taken["path"]) == ("unsaved é", str(tmp_path / "a.typ"))
 
 
 def test_a_snapshot_loads_a_buffer_that_is_not_loaded(editor: Editor, tmp_path: Path) -> None:
     path = tmp_path / "a.typ"
     path.write_text("one\ntwo\n", encoding="utf-8")
     bufnr = editor.nvim.funcs.bufadd(str(path))
-    assert snapshot(editor, bufnr)["result"]["lines"] == ["one", "two"]
+    assert snapshot(editor, bufnr)["result"]["text"] == "one\ntwo"
 
 
 @pytest.mark.parametrize("option", ["readonly", "nomodifiable"])
@@ -79,7 +79,7 @@ def test_text_that_is_not_utf8_is_refused(editor: Editor, tmp_path: Path, data: 
 def test_every_kind_of_valid_unicode_passes(editor: Editor) -> None:
     lines = ["é ߿", "ࠀ ퟿ \ue000 \uffff", "𐀀 \U0010ffff", "e\u0301 👩‍👩‍👧 \u2028 \x85"]
     editor.nvim.api.buf_set_lines(0, 0, -1, True, lines)
-    assert snapshot(editor, 1)["result"]["lines"] == lines
+    assert snapshot(editor, 1)["result"]["text"] == "\n".join(lines)
 
 
 def test_utf8_is_judged_and_counted_as_python_does(editor: Editor) -> None:

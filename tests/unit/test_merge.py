@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typstai.domain.edit import apply_changes
-from typstai.domain.merge import merge
+from typstai.domain.edit import LineChange, apply_changes
+from typstai.domain.merge import carry, merge
 
 BASE = ("one", "two", "three", "four", "five")
 LINES = st.lists(st.sampled_from(["a", "b", "c d", "e f g", ""]), max_size=8).map(tuple)
@@ -67,3 +67,10 @@ def test_what_the_user_wrote_is_where_a_clash_says(
 def test_without_an_edit_nothing_is_done(base: tuple[str, ...], current: tuple[str, ...]) -> None:
     merged = merge(base=base, edited=base, current=current)
     assert (merged.changes, merged.clashes) == ((), ())
+
+
+def test_changes_of_an_unchanged_text_are_carried_over_at_their_smallest() -> None:
+    change = LineChange(row0=1, old=("two", "three", "four"), new=("two", "3", "four"))
+    merged = carry([change], base=BASE, current=BASE)
+    assert merged.changes == (LineChange(row0=2, old=("three",), new=("3",)),)
+

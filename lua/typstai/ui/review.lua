@@ -8,8 +8,9 @@ local DEFAULT_WIDTH = 80
 local MIN_WIDTH = 20
 -- A sign column that appears with the first sign takes these from the text.
 local SIGN_CELLS = 2
--- Half a frame: a proposal of many hunks is drawn in several goes.
-local SLICE_NS = 8000000
+-- A third of a frame: a proposal of many hunks is drawn in several goes, the first of
+-- which comes on top of taking it in.
+local SLICE_NS = 5000000
 
 ---@class typstai.Drawn
 ---@field marks integer[]

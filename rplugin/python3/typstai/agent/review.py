@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..domain.edit import LineChange, apply_changes
-from ..domain.merge import merge
+from ..domain.merge import carry
 from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, Proposal
 from ..domain.tool import ToolOutcome
 from ..domain.verdict import Verdict
@@ -40,15 +40,20 @@ class _Plan:
 
 
 async def submit(
-    invocation: Invocation, sight: Sight, *, base: Lines, edited: Lines, note: str = ""
+    invocation: Invocation,
+    sight: Sight,
+    *,
+    base: Lines,
+    changes: Sequence[LineChange],
+    note: str = "",
 ) -> ToolOutcome:
-    """Merge, check, show and (when accepted) apply what one call made of `base`.
+    """Merge, check, show and (when accepted) apply the changes that one call makes of `base`.
 
     Raises `ToolError`: `not_modifiable`, `no_changes`, `too_large`, `too_many_changes`,
     `needs_correction`.
     """
     run = invocation.run
-    plan = await _plan(run, sight, base, edited)
+    plan = await _plan(run, sight, base, changes)
     refuse_worse(run, plan.verdict)
     proposal = _proposal(invocation, sight, plan)
     if run.approval == "suggest":
@@ -57,15 +62,15 @@ async def submit(
         return _suggested(proposal, plan.verdict, note)
     decided = await _decide(invocation, proposal)
     accepted = {hunk.id for hunk in decided if hunk.state == "accepted"}
-    changes = [_change(hunk) for hunk in plan.hunks if hunk.id in accepted]
-    run.ledger.wrote(run.absolute(sight.original), sight.original.lines, changes)
+    made = [_change(hunk) for hunk in plan.hunks if hunk.id in accepted]
+    run.ledger.wrote(run.absolute(sight.original), sight.original.lines, made)
     return _outcome(proposal, decided, plan.verdict, note)
 
 
-async def _plan(run: Run, sight: Sight, base: Lines, edited: Lines) -> _Plan:
+async def _plan(run: Run, sight: Sight, base: Lines, edits: Sequence[LineChange]) -> _Plan:
     if not sight.original.modifiable:
         raise ToolError("not_modifiable", "the buffer is read-only; the writer must unlock it.")
-    merged = merge(base=base, edited=edited, current=sight.final.lines)
+    merged = carry(edits, base=base, current=sight.final.lines)
     if not merged.changes and not merged.clashes:
         raise ToolError("no_changes", "the document already reads like that; nothing to do.")
     composed = sight.composed(merged.changes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +32,7 @@ class Snapshot:
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """Offset in `text`, in code points, at which each line starts."""
-        starts = [0]
-        for line in self.lines[:-1]:
-            starts.append(starts[-1] + len(line) + 1)
-        return tuple(starts)
+        return tuple(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
 
     def row_at(self, offset: int) -> int:
         """Row, from 0, of the line that holds the code point at `offset`."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .edit import LineChange, apply_changes
-from .merge import merge
+from .merge import carry
 
 MAX_READS = 8
 """Reads remembered for one document; older ones are forgotten first."""
@@ -60,14 +60,13 @@ class Ledger:
 
     def wrote(self, path: str, base: Lines, changes: Sequence[LineChange]) -> None:
         """The model knows its own accepted changes, given on `base`: every read moves on."""
-        edited = apply_changes(base, changes)
         reads = self._reads.get(path, [])
-        moved = (_moved_on(read, base, edited) for read in reads)
+        moved = (_moved_on(read, base, changes) for read in reads)
         self._reads[path] = [read for read in moved if read is not None]
 
 
-def _moved_on(read: Read, base: Lines, edited: Lines) -> Read | None:
-    merged = merge(base=base, edited=edited, current=read.lines)
+def _moved_on(read: Read, base: Lines, changes: Sequence[LineChange]) -> Read | None:
+    merged = carry(changes, base=base, current=read.lines)
     if merged.clashes:
         return None
     before = sum(_growth(change) for change in merged.changes if change.row0 < read.start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -52,10 +53,9 @@ def find_all(text: str, search: str) -> list[Match]:
     """
     if not search.strip():
         raise ToolError("empty_search", "the text to search for is empty.")
-    # The end of the last line counts as a line end, as it does in the file.
-    exact = [found.span() for found in re.finditer(re.escape(search), text + "\n")]
+    exact = list(_occurrences(text, search))
     if exact:
-        return [Match(start=start, end=min(end, len(text))) for start, end in exact]
+        return [Match(start=at, end=min(at + len(search), len(text))) for at in exact]
     loose = [found.span() for found in _loose(search).finditer(text + "\n")]
     if len(loose) == 1:
         return [Match(start=loose[0][0], end=min(loose[0][1], len(text)), exact=False)]
@@ -65,6 +65,15 @@ def find_all(text: str, search: str) -> list[Match]:
             "ambiguous", f"only similar text is there, in lines {lines}: quote exactly."
         )
     raise ToolError("not_found", f"the text is not in the document. {nearest_lines(text, search)}")
+
+
+def _occurrences(text: str, search: str) -> Iterator[int]:
+    # The end of the last line counts as a line end, as it does in the file.
+    text = f"{text}\n" if search.endswith("\n") else text
+    at = text.find(search)
+    while at >= 0:
+        yield at
+        at = text.find(search, at + len(search))
 
 
 def nearest_lines(text: str, search: str) -> str:

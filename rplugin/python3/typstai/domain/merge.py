@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from merge3 import Merge3
 
-from .edit import LineChange
+from .edit import LineChange, apply_changes
 
 Lines = tuple[str, ...]
 _WORDS = re.compile(r"\n|\s+|\w+|[^\w\s]")
@@ -40,6 +40,14 @@ class _Part:
     """Where the part starts in `current`."""
 
 
+def carry(changes: Sequence[LineChange], *, base: Lines, current: Lines) -> Merged:
+    """Carry changes of `base` over to `current`."""
+    if current == base:
+        smallest = (part for change in changes for part in _smallest(change))
+        return Merged(changes=tuple(smallest), clashes=())
+    return merge(base=base, edited=apply_changes(base, changes), current=current)
+
+
 def merge(*, base: Lines, edited: Lines, current: Lines) -> Merged:
     """Carry the change from `base` to `edited` over to `current`."""
     changes: list[LineChange] = []
@@ -56,6 +64,11 @@ def merge(*, base: Lines, edited: Lines, current: Lines) -> Merged:
         elif new != part.current:
             changes.append(LineChange(row0=part.start, old=part.current, new=new))
     return Merged(changes=tuple(changes), clashes=tuple(clashes))
+
+
+def _smallest(change: LineChange) -> Iterator[LineChange]:
+    for part in merge(base=change.old, edited=change.new, current=change.old).changes:
+        yield replace(part, row0=change.row0 + part.row0)
 
 
 def _by_words(part: _Part) -> Lines | None:
@@ -93,8 +106,31 @@ def _parts(base: Lines, edited: Lines, current: Lines) -> Iterator[_Part]:
         at_base, at_edited, at_current = base_to, edited_to, current_to
 
 
-def _agreements(
-    base: Lines, edited: Lines, current: Lines
-) -> Sequence[tuple[int, int, int, int, int, int]]:
+Region = tuple[int, int, int, int, int, int]
+"""Start and end of one agreement in base, edited and current."""
+
+
+def _agreements(base: Lines, edited: Lines, current: Lines) -> Sequence[Region]:
+    # Comparing costs more than it grows: what is equal at both ends is left out.
+    head = _common(base, edited, current)
+    tail = _common(base[:head:-1], edited[:head:-1], current[:head:-1])
+    one, two, three = (lines[head : len(lines) - tail] for lines in (base, edited, current))
     # difflib's heuristic for frequent items is wanted: documents are full of blank lines.
-    return Merge3(base, edited, current).find_sync_regions()
+    *found, _ = Merge3(one, two, three).find_sync_regions()
+    regions: list[Region] = [(0, head, 0, head, 0, head)]
+    for region in found:
+        a, b, c, d, e, f = (position + head for position in region)
+        regions.append((a, b, c, d, e, f))
+    ends = [len(lines) for lines in (base, edited, current)]
+    a, c, e = (end - tail for end in ends)
+    return [*regions, (a, ends[0], c, ends[1], e, ends[2])]
+
+
+def _common(*texts: Lines) -> int:
+    """How many items all begin with."""
+    count = 0
+    for one, *others in zip(*texts, strict=False):
+        if any(one != other for other in others):
+            break
+        count += 1
+    return count

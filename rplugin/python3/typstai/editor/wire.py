@@ -50,12 +50,11 @@ def snapshot_from_wire(table: Any) -> Snapshot:
             "bufnr": int(bufnr),
             "path": str(path),
             "tick": int(tick),
-            "lines": lines,
+            "text": str(text),
             "modifiable": bool(modifiable),
         }:
-            return Snapshot(
-                bufnr=bufnr, path=path, tick=tick, lines=_texts(lines), modifiable=modifiable
-            )
+            lines = tuple(text.split("\n"))
+            return Snapshot(bufnr=bufnr, path=path, tick=tick, lines=lines, modifiable=modifiable)
         case _:
             raise _malformed("a snapshot", table)
 

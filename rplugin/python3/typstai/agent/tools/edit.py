@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from ...domain.document import Snapshot
-from ...domain.edit import Edit, apply_changes, line_changes, overlapping
+from ...domain.edit import Edit, line_changes, overlapping
 from ...domain.match import Match, find, find_all, refuse_broken_escapes
 from ...domain.tool import ToolOutcome
 from ...errors import ToolError
@@ -115,8 +115,8 @@ async def _at_place(
 async def _submit(
     invocation: Invocation, sight: Sight, seen: Snapshot, edits: list[Edit], note: str = ""
 ) -> ToolOutcome:
-    edited = apply_changes(seen.lines, line_changes(seen, edits))
-    return await submit(invocation, sight, base=seen.lines, edited=edited, note=note)
+    changes = line_changes(seen, edits)
+    return await submit(invocation, sight, base=seen.lines, changes=changes, note=note)
 
 
 def _seen_rows(run: Run, sight: Sight, args: ReplaceLines) -> Snapshot:
