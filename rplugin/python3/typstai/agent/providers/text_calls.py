@@ -18,14 +18,15 @@ from .base import TextDelta, ToolCallStarted
 from .calls import MAX_ARGUMENT_CHARACTERS, MAX_CALLS
 from .text_blocks import TAG, Block, EditBlock, FenceBlock, TagBlock
 
-_SEARCH = r"(?<=\n)(?P<search><{5,9} ?(?:SEARCH|ORIGINAL)[^\n]*\n)"
+# No opening holds another one, or it would depend on the cut which of them is seen first.
+_SEARCH = r"(?<=\n)(?P<search><{5,9} ?(?:SEARCH|ORIGINAL)[^\n<]*\n)"
 _OPENING = re.compile(
     r"(?P<tag><tool_call>\s*(?=[{\[]))"
-    r"|(?<=\n)(?P<fence>(?:```|~~~)(?P<info>[^\n`]*)\n)"
+    r"|(?<=\n)(?P<fence>(?:```|~~~)(?P<info>[^\n`<]*)\n)"
     rf"|{_SEARCH}"
 )
 _QUOTED = re.compile(rf"(?<=\n)(?P<end>(?:```|~~~)[ \t]*\n)|{_SEARCH}")
-_PARTIAL_LINE = re.compile(r"`{1,2}|~{1,2}|(?:```|~~~)[^\n`]*|<{1,4}|<{5,9}[^\n]*")
+_PARTIAL_LINE = re.compile(r"`{1,2}|~{1,2}|(?:```|~~~)[^\n`<]*|<{1,4}|<{5,9}[^\n<]*")
 _LONGEST_OPENING = 200
 """Characters of a line, or of white space, that may still become the beginning of a call."""
 _CALL_INFO = frozenset({"", "json", "tool_call", "tool", "tool_code", "tool_use", "function"})
