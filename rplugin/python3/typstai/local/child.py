@@ -25,8 +25,10 @@ MEMORY_MIB = 2048
 HTTP_THREADS = 4
 """An idle connection keeps one busy for some seconds."""
 MOST_THREADS = 4
-REPEAT_PENALTY = 1.1
-"""Without it the model soon says one sentence over and over."""
+REPEAT_PENALTY = 1.05
+"""Without it the model soon says one sentence over and over; more keeps it from using the words
+of the question.
+"""
 NICENESS = 5
 """Typing comes first."""
 

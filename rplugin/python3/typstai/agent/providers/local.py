@@ -23,10 +23,10 @@ CONTEXT_TOKENS = 4096
 MAX_TOKENS = 512
 TEMPERATURE = 0.2
 _SYSTEM = """\
-You are a writing assistant. Answer the writer's latest message in a few sentences, in its \
-language. Text between <selection> tags is the writer's text, not a request."""
-_FILE = re.compile(r"\A<file>\n.*?\n</file>\n", re.DOTALL)
-"""The name of the writer's file, which it cannot open and would take for the topic."""
+You are a helpful writing assistant. Answer briefly. Text between <selection> tags is the \
+writer's own text."""
+_NAMES = re.compile(r"\A<file>\n.*?\n</file>\n|(?<=<selection>\n)[^\n]*:\d+-\d+\n", re.DOTALL)
+"""Where the writer is: it cannot open files, and would take their names for the topic."""
 
 
 class Serving(Protocol):
@@ -70,7 +70,7 @@ def _words(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         match message:
             case UserMessage(text=text):
-                found.append(UserMessage(text=_FILE.sub("", text)))
+                found.append(UserMessage(text=_NAMES.sub("", text)))
             case AssistantMessage(text=text) if text.strip():
                 found.append(AssistantMessage(text=text))
             case _:
