@@ -25,6 +25,8 @@ from typstai.local import server
 from typstai.local.server import LocalServer, Packages, find_packages
 
 PID = "return require('typstai.host').pid"
+ENDED = "return vim.wait(60000, function() return #_G.seen.TypstAIActionFinished > 0 end, 5)"
+"""What becomes of an action is the model's luck: its answers are often refused as too long."""
 QUESTION = "Suggest a title for a thesis about bicycles."
 
 
@@ -101,6 +103,19 @@ def test_the_offline_model_fixes_by_rule_and_hands_prose_to_the_local_one(
     note, _, words = said(session, "offline").partition("often wrong.")
     assert "The small model on this machine answers." in note
     assert is_english(words)
+
+
+def test_a_text_action_is_asked_of_it_and_the_note_stays_out_of_the_document(
+    packages: Packages, session: Session
+) -> None:
+    session.editor.record("TypstAIActionFinished")
+    session.setup()
+    session.document("We was measuring the river twice, and the results was good.\n")
+    session.editor.lua("require('typstai').action('rephrase', { params = {} })")
+    assert session.editor.lua(ENDED)
+    assert len(serving(session)) == 1
+    proposals = session.editor.lua("return vim.inspect(require('typstai').proposals.list())")
+    assert "small model" not in proposals
 
 
 async def test_a_text_is_completed_without_chat_around_it(model: LocalModel) -> None:

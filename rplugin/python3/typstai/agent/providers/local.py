@@ -20,7 +20,7 @@ from .openai import OpenAIModel
 NAME = "local"
 CONTEXT_TOKENS = 4096
 """Half of its window: it was trained on English, and other languages take more tokens."""
-MAX_TOKENS = 512
+MAX_TOKENS = 256
 TEMPERATURE = 0.2
 _SYSTEM = """\
 You are a helpful writing assistant. Answer briefly. Text between <selection> tags is the \
