@@ -69,8 +69,10 @@ def test_a_silent_local_server_is_passed_over(session: Session, endpoint: Endpoi
     session.setup()
     session.document("text\n")
     endpoint.reply(Wait("never"))
-    assert session.ask("Hi.") == "complete"
-    assert session.editor.lua("return require('typstai').status().model") == "offline"
+    session.editor.lua(LISTED)
+    names = session.editor.wait_for("_G.listed")
+    assert "offline" in names
+    assert "ollama" not in names
     endpoint.requests[0].connection.wait_closed()
 
 
