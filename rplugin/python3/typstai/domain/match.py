@@ -89,12 +89,20 @@ def nearest_lines(text: str, search: str) -> str:
     return f"The most similar lines are:\n{quotes}"
 
 
+_BROKEN_ESCAPE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n)"
+    r"|\t(?=imes\b|ext[a-z]*\{|heta\b|ilde\b|frac\b|riangle)|(?<=\S)\t(?=a[nu]\b|op?\b)"
+    r"|\n(?=abla\b|otin\b|eq\b)"
+)
+
+
 def refuse_broken_escapes(text: str) -> None:
     r"""Raise `ToolError` when a JSON escape has turned a backslash into a control character.
 
-    A model that writes `"\times"` or `"\frac"` into JSON sends a tab or a form feed.
+    A model that writes `"\times"`, `"\frac"` or `"\rho"` into JSON sends a tab, a form feed
+    or a carriage return.
     """
-    broken = re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|\t(?=imes\b|ext|heta\b|au\b|an\b|ilde)", text)
+    broken = _BROKEN_ESCAPE.search(text)
     if broken:
         line = _line(text, broken.start())
         raise ToolError(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ...domain.document import Snapshot
 from ...domain.edit import Edit, line_changes, overlapping
@@ -20,22 +20,30 @@ from .toolset import Arguments, Invocation, Labels, Tool
 MAX_EDITS = 128
 
 
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+UnixText = Annotated[str, AfterValidator(_unix)]
+"""Text for a buffer, whose lines end with a newline alone whatever the file's do."""
+
+
 class ReplaceLines(Arguments):
     start_line: int = Field(ge=1, description="First line, from 1.")
     end_line: int = Field(ge=1, description="Last line, inclusive.")
-    new_content: str = Field(description="The new lines; empty deletes the lines.")
+    new_content: UnixText = Field(description="The new lines; empty deletes the lines.")
 
 
 class SearchReplace(Arguments):
-    search: str = Field(description="Exact text, unique in the document unless told otherwise.")
-    replace: str = Field(description="What stands there afterwards; empty deletes it.")
+    search: UnixText = Field(description="Exact text, unique unless told otherwise.")
+    replace: UnixText = Field(description="What stands there afterwards; empty deletes it.")
     occurrence: int | None = Field(default=None, ge=1, description="Which occurrence, from 1.")
     all: bool = Field(default=False, description="Replace every occurrence.")
 
 
 class PatchEdit(Arguments):
-    search: str = Field(description="Exact text in the document as it is now.")
-    replace: str
+    search: UnixText = Field(description="Exact text in the document as it is now.")
+    replace: UnixText
     unique: bool = Field(default=True, description="False replaces every occurrence.")
 
 
@@ -44,11 +52,11 @@ class PatchDocument(Arguments):
 
 
 class InsertAtCursor(Arguments):
-    text: str = Field(min_length=1)
+    text: UnixText = Field(min_length=1)
 
 
 class ReplaceSelection(Arguments):
-    text: str = Field(description="What stands there afterwards; empty deletes the selection.")
+    text: UnixText = Field(description="What stands there afterwards; empty deletes the selection.")
 
 
 async def replace_lines(invocation: Invocation, args: ReplaceLines) -> ToolOutcome:
