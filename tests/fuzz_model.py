@@ -40,6 +40,8 @@ class Awaited:
     """An undecided hunk: the lines it would replace, wherever they have been found."""
 
     places: list[list[Line]]
+    between: tuple[list[Line], list[Line]]
+    """The lines above and below it when it came, one or none each."""
     unique: bool
     """Whether one of its lines could be told from all others when it came."""
     born: int
@@ -168,16 +170,34 @@ class Model:
         awaited = self.hunks.get(key)
         if awaited is None:
             assert hunk["state"] == "pending"
-            self.hunks[key] = awaited = Awaited([stand], has_landmark(stand, self.text), self.steps)
+            between = (self._row(start - 1), self._row(start))
+            unique = has_landmark(stand, self.text)
+            self.hunks[key] = awaited = Awaited([stand], between, unique, self.steps)
         if hunk["state"] == "stale":
             assert not self._must_be_pending(awaited, size), (key, hunk)
             return
         assert 0 <= start <= len(self.now)
         assert [line.text for line in stand] == hunk["old"]
+        if size == 0:
+            assert self._has_neighbour(awaited, start), (key, hunk)
         if not any(same(stand, place) for place in awaited.places):
             assert awaited.unique, (key, hunk)
             awaited.places.append(stand)
             awaited.disturbed = True
+
+    def _row(self, row: int) -> list[Line]:
+        return self.now[row : row + 1] if row >= 0 else []
+
+    def _has_neighbour(self, awaited: Awaited, row: int) -> bool:
+        """Whether an insertion still stands below the line above it, or above the one below.
+
+        One at the very top stays at the top.
+        """
+        now = (self._row(row - 1), self._row(row))
+        return (row == 0 and not awaited.between[0]) or any(
+            one and other and one[0].ids & other[0].ids
+            for one, other in zip(now, awaited.between, strict=True)
+        )
 
     def _must_be_pending(self, awaited: Awaited, size: int) -> bool:
         """Whether nobody touched the lines since they were shown to the agent."""

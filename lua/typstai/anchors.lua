@@ -4,9 +4,10 @@ local M = {}
 
 local api = vim.api
 local NS = api.nvim_create_namespace("typstai.anchors")
--- The last line of a hunk of several has a mark too: of equal lines below each other the
--- one that was deleted cannot be told by its text.
-local TAILS = api.nvim_create_namespace("typstai.anchors.tails")
+-- Marks that bear witness: at the last of several lines (of equal ones below each other,
+-- which was deleted cannot be told by the text), and at the lines that an insertion
+-- stands between.
+local WITNESSES = api.nvim_create_namespace("typstai.anchors.witnesses")
 
 ---@type table<integer, table<integer, typstai.LiveHunk>> by buffer and mark
 local hunks_by_mark = {}
@@ -16,9 +17,44 @@ local longest_old = {}
 -- A replacement's mark moves down with its first line when one is added above, becomes
 -- invalid when that line is deleted, and comes back with undo. (A mark with an end would
 -- not become invalid when whole lines go.) An insertion sticks to the line above.
-local function mark_options(hunk, id)
+local function mark_options(hunk)
   local replaces = #hunk.old > 0
-  return { id = id, right_gravity = replaces, invalidate = replaces, undo_restore = true }
+  return {
+    id = hunk.mark,
+    right_gravity = replaces,
+    invalidate = replaces,
+    undo_restore = true,
+  }
+end
+
+---@class typstai.Witnesses marks at other lines that hold the place of a hunk
+---@field tail? integer the last of several old lines
+---@field above? integer the line above an insertion
+---@field below? integer the line below an insertion
+
+local function witness_rows(hunk, row, last)
+  if #hunk.old > 1 then
+    return { tail = row + #hunk.old - 1 }
+  elseif #hunk.old == 1 then
+    return {}
+  end
+  return { above = row > 0 and row - 1 or nil, below = row < last and row or nil }
+end
+
+local function remove_witnesses(bufnr, hunk)
+  for _, id in pairs(hunk.witnesses or {}) do
+    api.nvim_buf_del_extmark(bufnr, WITNESSES, id)
+  end
+  hunk.witnesses = {}
+end
+
+local function place_witnesses(bufnr, hunk, row, last)
+  remove_witnesses(bufnr, hunk)
+  local options = { invalidate = true, undo_restore = true }
+  for name, at in pairs(witness_rows(hunk, row, last)) do
+    local id = api.nvim_buf_set_extmark(bufnr, WITNESSES, math.min(at, last), 0, options)
+    hunk.witnesses[name] = id
+  end
 end
 
 --- Puts the anchor of a hunk at a row, or moves it there.
@@ -27,15 +63,22 @@ end
 ---@param row integer
 function M.place(bufnr, hunk, row)
   local last = api.nvim_buf_line_count(bufnr)
-  local options = mark_options(hunk, hunk.mark)
-  hunk.mark = api.nvim_buf_set_extmark(bufnr, NS, math.min(row, last), 0, options)
-  if #hunk.old > 1 then
-    local tail = math.min(row + #hunk.old - 1, last)
-    hunk.tail = api.nvim_buf_set_extmark(bufnr, TAILS, tail, 0, mark_options(hunk, hunk.tail))
-  end
+  hunk.mark = api.nvim_buf_set_extmark(bufnr, NS, math.min(row, last), 0, mark_options(hunk))
+  place_witnesses(bufnr, hunk, row, last)
+  hunk.lost, hunk.searched = false, nil
   hunks_by_mark[bufnr] = hunks_by_mark[bufnr] or {}
   hunks_by_mark[bufnr][hunk.mark] = hunk
   longest_old[bufnr] = math.max(longest_old[bufnr] or 0, #hunk.old)
+end
+
+--- Puts the anchor back after the text was read anew: where the hunk's lines stand now,
+--- else where it was, as lost.
+---@param bufnr integer
+---@param hunk typstai.LiveHunk
+function M.place_again(bufnr, hunk)
+  local row = require("typstai.landmarks").find_in_file(bufnr, hunk)
+  M.place(bufnr, hunk, row or hunk.row0)
+  hunk.lost = row == nil
 end
 
 ---@param bufnr integer
@@ -46,12 +89,10 @@ function M.remove(bufnr, hunk)
   end
   if api.nvim_buf_is_valid(bufnr) then
     api.nvim_buf_del_extmark(bufnr, NS, hunk.mark)
-    if hunk.tail then
-      api.nvim_buf_del_extmark(bufnr, TAILS, hunk.tail)
-    end
+    remove_witnesses(bufnr, hunk)
   end
   hunks_by_mark[bufnr][hunk.mark] = nil
-  hunk.mark, hunk.tail = nil, nil
+  hunk.mark = nil
 end
 
 local function lines_stand(bufnr, hunk, row)
@@ -60,59 +101,65 @@ local function lines_stand(bufnr, hunk, row)
     and vim.deep_equal(api.nvim_buf_get_lines(bufnr, row, stop, false), hunk.old)
 end
 
-local function counts_of(lines)
-  local counts = {}
-  for _, line in ipairs(lines) do
-    counts[line] = (counts[line] or 0) + 1
-  end
-  return counts
-end
-
---- Notes for each hunk a line by which it can be found when its mark is lost: one that
---- occurs once in the buffer and is not blank. A hunk without one is not looked for.
----@param bufnr integer
----@param hunks typstai.LiveHunk[]
-function M.note_landmarks(bufnr, hunks)
-  local counts = counts_of(api.nvim_buf_get_lines(bufnr, 0, -1, false))
-  for _, hunk in ipairs(hunks) do
-    for i, line in ipairs(hunk.old) do
-      if counts[line] == 1 and line:find("%S") and not hunk.landmark then
-        hunk.landmark = i
-      end
-    end
-  end
-end
-
--- A formatter may write the whole buffer anew: every mark is invalid, most text stands.
-local function find_by_landmark(bufnr, hunk)
-  local wanted, found = hunk.old[hunk.landmark], nil
-  for i, line in ipairs(api.nvim_buf_get_lines(bufnr, 0, -1, false)) do
-    if line == wanted then
-      if found then
-        return nil
-      end
-      found = i - hunk.landmark
-    end
-  end
-  return found and found >= 0 and lines_stand(bufnr, hunk, found) and found or nil
-end
-
 -- Row and column of a mark, and whether its line is still there.
 local function position(bufnr, namespace, id)
   local mark = api.nvim_buf_get_extmark_by_id(bufnr, namespace, id, { details = true })
   return mark[1], mark[2], mark[1] ~= nil and not mark[3].invalid
 end
 
--- Row of the hunk's first line, whether that line and the last one are still there, and
--- whether they stand as far from each other as they did.
+local function witness_row(bufnr, id)
+  local row, _, is_there = nil, nil, false
+  if id then
+    row, _, is_there = position(bufnr, WITNESSES, id)
+  end
+  return is_there and row or nil
+end
+
+-- An insertion sticks to the line above, and to the one below when that is gone; its own
+-- mark tells where between them. Without both it has no place.
+local function place_of_insertion(bufnr, hunk, row)
+  local above = witness_row(bufnr, hunk.witnesses.above)
+  local below = witness_row(bufnr, hunk.witnesses.below)
+  if below and (not above or row > below) and hunk.witnesses.above then
+    row = below
+  elseif above and row <= above then
+    row = above + 1
+  end
+  local is_there = above ~= nil or below ~= nil
+  return row, is_there, is_there
+end
+
+-- Whether the last line is there, and where it must be.
+local function tail_stands(bufnr, hunk, row)
+  if #hunk.old == 1 then
+    return true, true
+  end
+  local tail, col, is_there = position(bufnr, WITNESSES, hunk.witnesses.tail)
+  return is_there, is_there and col == 0 and tail == row + #hunk.old - 1
+end
+
+-- Row of the hunk; whether the lines that hold its place are there; whether they stand
+-- to each other as they did.
 local function place_of(bufnr, hunk)
   local row, col, is_there = position(bufnr, NS, hunk.mark)
-  if not row or not hunk.tail then
-    return row, is_there, is_there and col == 0
+  if not row then
+    return nil
+  elseif #hunk.old == 0 then
+    return place_of_insertion(bufnr, hunk, row)
   end
-  local tail, tail_col, is_tail_there = position(bufnr, TAILS, hunk.tail)
-  is_there = is_there and is_tail_there
-  return row, is_there, is_there and col == 0 and tail_col == 0 and tail == row + #hunk.old - 1
+  local is_tail_there, is_whole = tail_stands(bufnr, hunk, row)
+  return row, is_there and is_tail_there, is_there and col == 0 and is_whole
+end
+
+-- Searching takes a look at every line, so it is done once for each state of the text.
+local function search(bufnr, hunk)
+  local tick = api.nvim_buf_get_changedtick(bufnr)
+  if hunk.searched == tick then
+    return nil
+  end
+  hunk.searched = tick
+  local landmarks = require("typstai.landmarks")
+  return (hunk.lost and landmarks.find_in_file or landmarks.find)(bufnr, hunk)
 end
 
 --- First and end row of the hunk's place now, and whether its old lines stand there.
@@ -127,12 +174,14 @@ function M.find(bufnr, hunk)
   if not row then
     return hunk.row0, hunk.row0 + #hunk.old, false
   end
-  local moved_to = not is_there and hunk.landmark and find_by_landmark(bufnr, hunk)
-  if moved_to then
-    M.place(bufnr, hunk, moved_to)
-    return moved_to, moved_to + #hunk.old, true
+  if hunk.lost or not is_there then
+    local found = search(bufnr, hunk)
+    if found then
+      M.place(bufnr, hunk, found)
+      return found, found + #hunk.old, true
+    end
   end
-  local stands = is_whole and lines_stand(bufnr, hunk, row)
+  local stands = is_whole and not hunk.lost and lines_stand(bufnr, hunk, row)
   return row, math.min(row + #hunk.old, api.nvim_buf_line_count(bufnr)), stands
 end
 

@@ -11,8 +11,10 @@ local anchors = require("typstai.anchors")
 ---@field clash boolean came stale: the user had changed what the model saw
 ---@field steps? typstai.Step[] how the old lines become the new ones
 ---@field mark? integer at the first old line
----@field tail? integer mark at the last of several old lines
----@field landmark? integer index of an old line that occurs once in the buffer
+---@field witnesses? typstai.Witnesses
+---@field around? typstai.Surroundings
+---@field lost? boolean its lines were not found in a text that was read anew
+---@field searched? integer changedtick at which they were last looked for in vain
 
 ---@class typstai.LiveProposal: typstai.Proposal
 ---@field hunks typstai.LiveHunk[]

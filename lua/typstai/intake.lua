@@ -41,7 +41,7 @@ function M.add(args)
   local hunks = require("typstai.hunks")
   local proposal = hunks.add(args)
   hunks.anchor(proposal)
-  require("typstai.anchors").note_landmarks(proposal.bufnr, proposal.hunks)
+  require("typstai.landmarks").note(proposal.bufnr, proposal.hunks)
   return proposal
 end
 

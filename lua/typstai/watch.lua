@@ -72,16 +72,16 @@ local function remember_rows(bufnr)
   end
 end
 
---- The text of the buffer was read from its file again: the anchors are put back where
---- they were, and the text decides.
+--- The text of the buffer was read from its file again: the anchors are put where the
+--- lines stand now, and the text decides.
 ---@param bufnr integer
 function M.read_again(bufnr)
   if not (api.nvim_buf_is_loaded(bufnr) and is_under_review(bufnr)) then
     return
   end
   local hunks = require("typstai.hunks")
-  for _, proposal in ipairs(hunks.proposals(bufnr)) do
-    hunks.anchor(proposal)
+  for _, hunk in ipairs(hunks.undecided(hunks.proposals(bufnr))) do
+    require("typstai.anchors").place_again(bufnr, hunk)
   end
   M.start(bufnr)
   require("typstai.ui.review").redraw_all(bufnr)

@@ -40,13 +40,17 @@ function M.watch(hunks)
       assert(#event.data.hunks == hunks)
       M.last_row = event.data.hunks[hunks].start
       local check = assert(vim.uv.new_timer())
-      check:start(0, TICK_MS, vim.schedule_wrap(function()
-        if not M.drawn_ns and is_drawn(hunks) then
-          vim.cmd.redraw()
-          M.drawn_ns = vim.uv.hrtime()
-          check:stop()
-        end
-      end))
+      check:start(
+        0,
+        TICK_MS,
+        vim.schedule_wrap(function()
+          if not M.drawn_ns and is_drawn(hunks) then
+            vim.cmd.redraw()
+            M.drawn_ns = vim.uv.hrtime()
+            check:stop()
+          end
+        end)
+      )
     end,
   })
 end

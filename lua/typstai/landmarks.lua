@@ -1,0 +1,130 @@
+-- Finds a hunk again in a text that was written or read anew, where its marks say nothing
+-- any more: by a line that stood nowhere else, in the hunk or a few lines from it.
+--
+-- A line beside the hunk is only trusted in a text that was read from its file: whoever
+-- deletes one of several equal lines in the buffer must not have it found again.
+local M = {}
+
+local api = vim.api
+
+-- Lines on either side that are remembered.
+local AROUND = 3
+
+---@class typstai.Surroundings a hunk's lines and those around it, when it came
+---@field before integer how many lines stand before the hunk's
+---@field lines string[]
+---@field total integer lines of the buffer
+---@field landmark? integer index of the line that stood nowhere else
+
+local function counts_of(lines)
+  local counts = {}
+  for _, line in ipairs(lines) do
+    counts[line] = (counts[line] or 0) + 1
+  end
+  return counts
+end
+
+-- How far a line is from those of the hunk.
+local function distance(index, before, size)
+  return math.max(before - index + 1, index - before - size, 0)
+end
+
+local function landmark_of(around, size, counts)
+  local best, nearest
+  for i, line in ipairs(around.lines) do
+    local far = distance(i, around.before, size)
+    if counts[line] == 1 and line:find("%S") and (not nearest or far < nearest) then
+      best, nearest = i, far
+    end
+  end
+  return best
+end
+
+--- Notes for each hunk what it can be found by.
+---@param bufnr integer
+---@param hunks typstai.LiveHunk[] whose old lines stand at their rows
+function M.note(bufnr, hunks)
+  local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local counts = counts_of(lines)
+  for _, hunk in ipairs(hunks) do
+    local first = math.max(hunk.row0 - AROUND, 0)
+    local around = {
+      before = hunk.row0 - first,
+      lines = vim.list_slice(lines, first + 1, hunk.row0 + #hunk.old + AROUND),
+      total = #lines,
+    }
+    around.landmark = landmark_of(around, #hunk.old, counts)
+    hunk.around = around
+  end
+end
+
+local function only_row(lines, wanted)
+  local row
+  for i, line in ipairs(lines) do
+    if line == wanted then
+      if row then
+        return nil
+      end
+      row = i - 1
+    end
+  end
+  return row
+end
+
+-- Whether the remembered lines from one index to another stand there now.
+local function stands(lines, around, row, from, to)
+  for i = from, to do
+    if lines[row - around.before + i] ~= around.lines[i] then
+      return false
+    end
+  end
+  return true
+end
+
+-- Row of the hunk by its landmark, and whether that is a line of its own.
+local function by_landmark(lines, hunk)
+  local around = hunk.around
+  local at = around.landmark and only_row(lines, around.lines[around.landmark])
+  if at then
+    local is_own = distance(around.landmark, around.before, #hunk.old) == 0
+    return at - around.landmark + 1 + around.before, is_own
+  end
+end
+
+local function all_stands(lines, hunk, row)
+  return row >= 0 and stands(lines, hunk.around, row, 1, #hunk.around.lines)
+end
+
+--- The row at which the hunk's lines stand in a text that was written anew, or nil when
+--- that is not certain.
+---@param bufnr integer
+---@param hunk typstai.LiveHunk
+---@return integer|nil
+function M.find(bufnr, hunk)
+  local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local row, is_own = by_landmark(lines, hunk)
+  local first = hunk.around.before + 1
+  local is_there = is_own and stands(lines, hunk.around, row, first, first + #hunk.old - 1)
+  return is_there and row or nil
+end
+
+--- The same in a text that was read from its file again.
+---@param bufnr integer
+---@param hunk typstai.LiveHunk
+---@return integer|nil
+function M.find_in_file(bufnr, hunk)
+  local found = M.find(bufnr, hunk)
+  if found then
+    return found
+  end
+  local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local row = by_landmark(lines, hunk)
+  if row and all_stands(lines, hunk, row) then
+    return row
+  end
+  -- Where no line is like no other: only if nothing seems to have moved.
+  local is_same = #lines == hunk.around.total and all_stands(lines, hunk, hunk.row0)
+  return is_same and hunk.row0 or nil
+end
+
+return M
