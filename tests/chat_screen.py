@@ -36,6 +36,7 @@ class ChatScreen:
               list = function() return vim.tbl_values(_G.proposals) end,
               diff_lines = function(id) return _G.proposals[id].diff end,
             }
+            require("typstai.hunks").get = function(id) return _G.proposals[id], false end
             _G.proposals = vim.empty_dict()
             for _, name in ipairs({ "accept", "reject", "accept_all", "reject_all",
               "goto_first", "edit", "diff" }) do

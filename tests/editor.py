@@ -33,8 +33,9 @@ class Editor:
     def feed(self, keys: str) -> None:
         """Type keys as a user would (`<CR>` notation), and wait until they are processed."""
         self.nvim.api.input(keys)
+        deadline = time.monotonic() + BOUND_MS / 1000
         while self.lua("return vim.fn.getchar(1)") != 0:
-            pass
+            assert time.monotonic() < deadline, f"keys were never taken: {keys}\n{self.state()}"
 
     def wait_for(self, condition: str, *args: Any) -> Any:
         """Wait until the Lua expression is truthy, and return its value."""
