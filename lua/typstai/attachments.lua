@@ -29,15 +29,16 @@ function M.on_change(listener)
   table.insert(listeners, listener)
 end
 
---- Attaches the last visual selection of the current buffer.
+--- Attaches a passage of the current buffer.
+---@param range typstai.Range
 ---@return boolean attached
-function M.add_selection()
+function M.add_selection(range)
   local capture = require("typstai.capture")
   if #capture.attached() >= M.MAX_SELECTIONS then
     warn("A message takes at most %d selections.", M.MAX_SELECTIONS)
     return false
   end
-  local selection = capture.add_selection()
+  local selection = capture.add_selection(range)
   if vim.fn.strchars(selection.text) > M.MAX_SELECTION_CHARACTERS then
     capture.remove(#capture.attached())
     warn(

@@ -61,11 +61,11 @@ local function place(kept)
   }
 end
 
---- Attaches the last visual selection of the current buffer to the next message.
+--- Attaches a passage of the current buffer to the next message.
+---@param range typstai.Range
 ---@return typstai.Selection
-function M.add_selection()
-  local bufnr = vim.api.nvim_get_current_buf()
-  table.insert(attached, mark(bufnr, unpack(require("typstai.selection").visual())))
+function M.add_selection(range)
+  table.insert(attached, mark(vim.api.nvim_get_current_buf(), unpack(range)))
   return M.attached()[#attached]
 end
 

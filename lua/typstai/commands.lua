@@ -55,8 +55,9 @@ local function pick_model()
   end)
 end
 
-local function add_selection()
-  if require("typstai.attachments").add_selection() then
+local function add_selection(_, command)
+  local range = require("typstai.selection").of_command(command)
+  if require("typstai.attachments").add_selection(range) then
     require("typstai.ui.chat").open()
   end
 end
@@ -179,10 +180,10 @@ M.SUBCOMMANDS = {
       return words[2] == "image" and #words == 3 and vim.fn.getcompletion(words[3] or "", "file")
         or vim.tbl_keys(ADD)
     end,
-    run = function(args)
+    run = function(args, command)
       local add = ADD[table.remove(args, 1)]
       if add then
-        add(#args > 0 and table.concat(args, " ") or nil)
+        add(#args > 0 and table.concat(args, " ") or nil, command)
       else
         local message = "What to add? :'<,'>TypstAI add selection, or :TypstAI add image PATH"
         tell("warn")({ message = message })

@@ -9,6 +9,7 @@ local M = {}
 ---@field help string one line
 
 local ON_OFF = { "string", "boolean" }
+local KEYMAPS = "^keymaps%."
 
 ---@type typstai.Option[]
 M.SCHEMA = {
@@ -208,6 +209,9 @@ local function check(option, value)
   if not vim.tbl_contains(types, type(value)) then
     return ("%s must be a %s."):format(option[1], table.concat(types, " or a "))
   end
+  if option[1]:find(KEYMAPS) and (value == true or value == "") then
+    return ("%s must be a key, or false for none."):format(option[1])
+  end
   if option.oneof and not vim.tbl_contains(option.oneof, value) then
     return ("%s must be one of %s."):format(option[1], table.concat(option.oneof, ", "))
   end
@@ -236,6 +240,14 @@ end
 ---@type string[]
 M.problems = {}
 
+local function tell(problems)
+  if #problems == 0 then
+    return
+  end
+  local more = #problems > 1 and (" %d more: :checkhealth typstai."):format(#problems - 1) or ""
+  require("typstai.message").show({ level = "warn", message = problems[1] .. more })
+end
+
 --- Takes the user's options over the defaults. Wrong ones are told once and left out.
 ---@param given table
 function M.set(given)
@@ -246,9 +258,14 @@ function M.set(given)
   options, M.problems = defaults(), {}
   merge(options, given, "", known, M.problems)
   table.sort(M.problems)
-  if #M.problems > 0 then
-    require("typstai.message").show({ level = "warn", message = table.concat(M.problems, " ") })
-  end
+  tell(M.problems)
+end
+
+--- Adds what the Python half found wrong with the options.
+---@param problems string[]
+function M.add_problems(problems)
+  vim.list_extend(M.problems, problems)
+  tell(problems)
 end
 
 --- The options in force: defaults under what the user gave. Do not change the table.

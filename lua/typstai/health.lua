@@ -88,7 +88,7 @@ local function models()
       vim.health.warn(("%s: the variable %s is not set."):format(model.name, env))
     else
       local where = model.base_url or "preset " .. tostring(model.preset)
-      vim.health.ok(("%s: %s"):format(model.name, where))
+      vim.health.ok(("%s: %s"):format(tostring(model.name), where))
     end
   end
 end

@@ -144,7 +144,7 @@ local function register()
   end
 end
 
-local function on_hello(err)
+local function on_hello(err, result)
   if err then
     if M.state == "starting" then
       M.stop()
@@ -154,6 +154,7 @@ local function on_hello(err)
     return
   end
   M.state = "running"
+  require("typstai.config").add_problems(result.problems)
   require("typstai.status").update({ host = "running" })
   require("typstai.events").emit({ name = "TypstAIHostStarted", data = { pid = M.pid } })
   require("typstai.diagnostics").start()
@@ -199,6 +200,18 @@ function M.channel()
   end
   greet()
   return channel
+end
+
+--- The options were set again: a running host does not know them, the next one will.
+function M.options_changed()
+  if require("typstai.status").get().running then
+    require("typstai.message").show({
+      level = "warn",
+      message = "The new options hold once the answer has ended and setup() was called again.",
+    })
+  else
+    M.stop()
+  end
 end
 
 --- Ends the host; the next use starts it again.

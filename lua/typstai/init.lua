@@ -6,6 +6,9 @@ local M = {}
 function M.setup(opts)
   local config = require("typstai.config")
   config.set(opts or {})
+  if package.loaded["typstai.host"] then
+    require("typstai.host").options_changed()
+  end
   local autocomplete = config.get().autocomplete
   if autocomplete.enabled or #autocomplete.projects > 0 then
     require("typstai.ghost").start()

@@ -3,6 +3,10 @@ local M = {}
 
 local TITLE = "typstai"
 local LONGEST = 400
+-- The same sentence again within this time comes from the same cause.
+local ONCE_MS = 2000
+
+local last, last_at = "", 0
 
 ---@class typstai.Message
 ---@field message string
@@ -26,8 +30,13 @@ end
 ---@param args typstai.Message
 function M.show(args)
   local level = vim.log.levels[(args.level or "info"):upper()] or vim.log.levels.INFO
+  local text = one_line(args.message)
+  if text == last and vim.uv.now() - last_at < ONCE_MS then
+    return
+  end
+  last, last_at = text, vim.uv.now()
   vim.schedule(function()
-    M.sink(one_line(args.message), level, { title = TITLE })
+    M.sink(text, level, { title = TITLE })
   end)
 end
 

@@ -184,10 +184,34 @@ def test_a_call_that_is_cut_in_its_arguments_is_not_run(
     assert session.ask("Once more.") == "complete"
 
 
+@pytest.mark.parametrize("value", [True, ""])
+def test_a_key_that_is_no_key_is_left_out_and_told(session: Session, value: bool | str) -> None:
+    session.editor.lua("_G.told = {} vim.notify = function(text) table.insert(_G.told, text) end")
+    session.setup(keymaps={"chat": {"send": value}})
+    session.editor.wait_for("#_G.told > 0")
+    told = session.editor.lua("return _G.told")
+    assert told == ["keymaps.chat.send must be a key, or false for none."]
+    send = session.editor.lua("return require('typstai.config').get().keymaps.chat.send")
+    assert send == "<CR>"
+
+
+def test_wrong_values_inside_lists_are_told_when_the_host_has_read_them(session: Session) -> None:
+    session.editor.lua("_G.told = {} vim.notify = function(text) table.insert(_G.told, text) end")
+    session.setup(models=[{"name": "m", "base_url": 3}], tools={"disable": ["nosuch"]})
+    session.document("text\n")
+    session.editor.lua("require('typstai').chat.open()")
+    session.editor.wait_for("#_G.told > 0")
+    (told,) = session.editor.lua("return _G.told")
+    assert told.startswith("models[1].base_url")
+    session.editor.wait_for("#require('typstai').chat.lines() > 0")
+    session.editor.nvim.command("checkhealth typstai")
+    assert "there is no tool nosuch" in "\n".join(session.lines(0))
+
+
 def test_unknown_options_are_told_once_and_the_rest_works(session: Session) -> None:
     session.editor.lua("_G.told = {} vim.notify = function(text) table.insert(_G.told, text) end")
     session.setup(aproval="auto", mode="all", ui={"ascii": True})
     session.editor.wait_for("#_G.told > 0")
     told = session.editor.lua("return _G.told")
-    assert told == ["There is no option aproval. mode must be one of edit, read."]
+    assert told == ["There is no option aproval. 1 more: :checkhealth typstai."]
     assert session.editor.lua("return require('typstai.config').get().ui.ascii") is True

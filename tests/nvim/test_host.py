@@ -162,6 +162,19 @@ def test_an_old_interpreter_is_explained(session: Session, tmp_path: Path) -> No
     assert "is older than Python 3.11" in explain(session, python)
 
 
+def test_a_broken_interpreter_is_told_once(session: Session, tmp_path: Path) -> None:
+    session.editor.lua("_G.told = {} vim.notify = function(t) table.insert(_G.told, t) end")
+    session.editor.lua(
+        "vim.g.typstai_python = ...", script(tmp_path, f'exec {sys.executable} -I -S "$@"')
+    )
+    session.document("text\n")
+    session.editor.nvim.command("TypstAI")
+    session.editor.wait_for("require('typstai.host').state == 'failed'")
+    session.editor.wait_for("#_G.told > 0")
+    (told,) = session.editor.lua("return _G.told")
+    assert "has no pynvim" in told
+
+
 def test_a_missing_package_is_named(session: Session, tmp_path: Path) -> None:
     (tmp_path / "msgspec.py").write_text("raise ImportError(\"No module named 'msgspec'\")",
                                          encoding="utf-8")  # fmt: skip
@@ -191,6 +204,17 @@ def test_an_old_neovim_gets_one_sentence(editor: Editor) -> None:
     """
     path = str(Path(__file__).parents[2] / "plugin" / "typstai.lua")
     assert editor.lua(source, path) == "typstai needs Neovim 0.10 or later."
+
+
+def test_options_that_are_set_again_hold_from_the_next_use(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.document("text\n")
+    assert session.ask("Is it right?") == "complete"
+    session.use(endpoint)
+    endpoint.reply(answer("From the model."))
+    assert session.ask("Hello.") == "complete"
+    assert "From the model." in session.chat()
 
 
 def test_update_remote_plugins_does_no_harm(

@@ -139,7 +139,7 @@ def test_the_attached_selection_is_replaced_where_it_has_moved_to(
 ) -> None:
     session.use(endpoint, approval="auto")
     document = session.document("first\nsecond line\nthird\n")
-    session.editor.feed("jVjk:<C-u>TypstAI add selection<CR>")
+    session.editor.feed("jV:TypstAI add selection<CR>")
     endpoint.reply(tool_calls(("replace_selection", {"text": "2nd"})))
     endpoint.reply(answer("Done."))
     session.show(document)
@@ -148,6 +148,23 @@ def test_the_attached_selection_is_replaced_where_it_has_moved_to(
     assert session.lines(document) == ["zero", "first", "2nd", "third"]
     asked = endpoint.requests[0].body["messages"][-1]["content"]
     assert "main.typ:3-3\nsecond line" in asked
+
+
+def test_a_selection_is_what_the_range_of_the_command_says(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    session.document("one\ntwo\n\nthree\n")
+    session.editor.feed("ggV<Esc>")
+    session.editor.nvim.command("2TypstAI add selection")
+    session.editor.nvim.command("wincmd p")
+    session.editor.feed("G")
+    session.editor.nvim.command("TypstAI add selection")
+    endpoint.reply(answer("Yes."))
+    assert session.ask("Look.") == "complete"
+    asked = endpoint.requests[0].body["messages"][-1]["content"]
+    assert "main.typ:2-2\ntwo\n" in asked
+    assert "main.typ:4-4\nthree\n" in asked
 
 
 def test_text_is_inserted_where_the_cursor_was_when_it_was_sent(

@@ -87,7 +87,7 @@ class App:
                 self._services.exception()  # retrieved: each waiting call raises it by itself
             raise
         self._services.set_result(services)
-        return {"protocol": PROTOCOL, "problems": list(services.settings.problems)}
+        return {"protocol": PROTOCOL, "problems": services.problems()}
 
     async def _start(self, params: dict[str, Any]) -> Services:
         theirs = params.get("protocol")

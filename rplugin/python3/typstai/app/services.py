@@ -95,6 +95,12 @@ class Services:
         await services._recovery.take_over()
         return services
 
+    def problems(self) -> list[str]:
+        """One sentence for each option that could not be used."""
+        unknown = set(self.settings.tools.disable) - set(builtin_tools().names)
+        disabled = [f"tools.disable: there is no tool {name}." for name in sorted(unknown)]
+        return [*self.settings.problems, *disabled]
+
     async def close(self) -> None:
         """End all runs, child processes and connections; then close the store."""
         await self._ghost.close()

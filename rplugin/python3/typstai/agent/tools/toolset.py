@@ -74,6 +74,11 @@ class ToolSet:
         _validate(chosen)
         self._tools = {tool.name: tool for tool in chosen}
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In their fixed order."""
+        return tuple(self._tools)
+
     def specs(self, mode: Mode) -> tuple[ToolSpec, ...]:
         """What the model is offered, in a fixed order."""
         return tuple(tool.spec() for tool in self._tools.values() if _allowed(tool, mode))
