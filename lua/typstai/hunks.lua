@@ -40,6 +40,7 @@ local function wire_hunk(hunk)
     new = hunk.new,
     state = hunk.state,
     reason = hunk.reason,
+    edited = hunk.edited,
   }
 end
 

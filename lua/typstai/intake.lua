@@ -28,6 +28,11 @@ local function refusal(args)
   end
 end
 
+local function anchor(proposal)
+  require("typstai.hunks").anchor(proposal)
+  require("typstai.landmarks").note(proposal.bufnr, proposal.hunks)
+end
+
 --- Registers a proposal and anchors its hunks.
 --- Codes: `no_buffer`, `invalid_text`, `duplicate`.
 ---@param args typstai.Proposal
@@ -40,8 +45,11 @@ function M.add(args)
   require("typstai.pending").take_over(args.takes_over or {})
   local hunks = require("typstai.hunks")
   local proposal = hunks.add(args)
-  hunks.anchor(proposal)
-  require("typstai.landmarks").note(proposal.bufnr, proposal.hunks)
+  local ok, failed = pcall(anchor, proposal)
+  if not ok then
+    hunks.drop(proposal)
+    error(failed, 0)
+  end
   return proposal
 end
 

@@ -8,6 +8,34 @@ local function failure(code, message)
   return nil, { code = code, message = message }
 end
 
+local function announce(proposal)
+  local shown = require("typstai.listing").live(proposal)
+  local data = { id = shown.id, bufnr = shown.bufnr, hunks = shown.hunks }
+  require("typstai.events").emit({ name = "TypstAIProposal", data = data })
+end
+
+local function show(proposal)
+  for _, hunk in ipairs(proposal.hunks) do
+    hunks.look(hunk)
+  end
+  if hunks.count(proposal, "pending") == 0 then
+    announce(proposal)
+    require("typstai.accept").give_up(proposal.hunks)
+    return
+  end
+  require("typstai.lapsed").keep(proposal)
+  require("typstai.watch").start(proposal.bufnr)
+  hunks.redraw(proposal.bufnr)
+  announce(proposal)
+end
+
+-- A proposal that could not be shown must not wait for a decision that nobody can make.
+local function take_down(proposal)
+  hunks.drop(proposal)
+  require("typstai.lapsed").forget(proposal.id)
+  pcall(hunks.redraw, proposal.bufnr)
+end
+
 --- Shows a proposal; the buffer stays as it is. A hunk whose old lines do not stand at
 --- its row comes back stale. Codes: `no_buffer`, `invalid_text`, `duplicate`.
 ---@param args typstai.Proposal
@@ -17,17 +45,10 @@ function M.propose(args)
   if not proposal then
     return nil, err
   end
-  local shown = require("typstai.listing").live(proposal)
-  require("typstai.events").emit({
-    name = "TypstAIProposal",
-    data = { id = shown.id, bufnr = shown.bufnr, hunks = shown.hunks },
-  })
-  if hunks.count(proposal, "pending") == 0 then
-    require("typstai.accept").give_up(proposal.hunks)
-  else
-    require("typstai.lapsed").keep(proposal)
-    require("typstai.watch").start(proposal.bufnr)
-    hunks.redraw(proposal.bufnr)
+  local ok, failed = pcall(show, proposal)
+  if not ok then
+    take_down(proposal)
+    error(failed, 0)
   end
   return hunks.to_wire(proposal)
 end
@@ -204,9 +225,12 @@ function M.edit(id, hunk_id, text)
   if not require("typstai.intake").is_text(new) then
     return failure("invalid_text", "The new text holds a NUL.")
   end
-  picked[1].new, picked[1].steps = new, nil
-  require("typstai.lapsed").keep(picked[1].proposal)
-  hunks.redraw(picked[1].proposal.bufnr)
+  local hunk = picked[1]
+  hunk.edited = hunk.edited or not vim.deep_equal(hunk.new, new) or nil
+  hunk.new, hunk.steps = new, nil
+  require("typstai.lapsed").keep(hunk.proposal)
+  hunks.redraw(hunk.proposal.bufnr)
+  announce(hunk.proposal)
   return true
 end
 

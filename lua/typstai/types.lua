@@ -24,6 +24,7 @@
 ---@field id string "h1", "h2", … from the top
 ---@field state typstai.HunkState
 ---@field reason string
+---@field edited? boolean the user changed `new` before deciding
 
 ---@class typstai.Proposal
 ---@field id string

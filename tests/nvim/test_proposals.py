@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pynvim import NvimError
 
 from editor import Editor
 from reviewing import Change, call, fill, proposal, propose, record_calls, states, told
@@ -48,6 +49,21 @@ def test_listing_gives_the_promised_shape(editor: Editor) -> None:
     ]
     assert call(editor, "list", 999) == []
     assert call(editor, "pending_count") == 1
+
+
+def test_a_proposal_that_cannot_be_shown_is_not_kept(editor: Editor) -> None:
+    fill(editor, ["one", "two"])
+    editor.lua("_G.attach = require('typstai.keymaps').attach")
+    editor.lua("require('typstai.keymaps').attach = function() error('no such key') end")
+    with pytest.raises(NvimError, match="no such key"):
+        propose(editor, (0, ["one"], ["1"]))
+    assert call(editor, "pending_count") == 0
+    assert call(editor, "list") == []
+    assert call(editor, "accept", "p1") == "unknown_proposal"
+    editor.lua("require('typstai.keymaps').attach = _G.attach")
+    propose(editor, (0, ["one"], ["1"]))
+    call(editor, "accept", "p1")
+    assert editor.lines() == ["1", "two"]
 
 
 def test_a_proposal_and_its_end_are_announced(editor: Editor) -> None:

@@ -121,3 +121,24 @@ def test_stopping_keeps_what_was_suggested_and_what_was_accepted(
     assert session.lines(document)[0] == "1"
     (left,) = session.editor.lua("return require('typstai').proposals.list()")
     assert left["id"] == second["id"]
+
+
+def test_the_model_learns_later_how_the_writer_changed_a_suggestion(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "2")))
+    endpoint.reply(answer("Suggested."))
+    endpoint.reply(answer("I see."))
+    assert session.ask("Numbers.") == "complete"
+    proposal = session.proposal()
+    session.editor.lua("require('typstai.proposals').edit(..., nil, 'II')", proposal["id"])
+    session.editor.lua("require('typstai').proposals.accept(...)", proposal["id"])
+    session.editor.wait_for(
+        "table.concat(require('typstai').chat.lines(), '\\n'):find('1 accepted as edited', 1, true)"
+    )
+    assert session.ask("And now?") == "complete"
+    told = [m["content"] for m in endpoint.requests[2].body["messages"] if m["role"] == "tool"]
+    assert "h1 applied as the writer changed it:\nII\n" in told[0]
+    assert "is of the text as proposed" in told[0]

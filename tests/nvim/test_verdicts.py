@@ -1,5 +1,7 @@
 """What is checked before the user sees an edit, and what the model may still mend."""
 
+from typing import Any
+
 from endpoint import Endpoint, answer, tool_calls
 from session import Session
 
@@ -101,3 +103,64 @@ def test_an_edit_that_leaves_old_errors_alone_is_not_sent_back(
     endpoint.reply(answer("Done."))
     session.send("Stress it.")
     assert session.proposal()["verdict"] == "compiles as before"
+
+
+def edited(session: Session, proposal: dict[str, Any], text: str) -> None:
+    arguments = (proposal["id"], proposal["hunks"][0]["id"], text)
+    session.editor.lua("require('typstai.proposals').edit(...)", *arguments)
+
+
+def test_the_model_is_told_the_text_that_the_writer_made_of_a_proposal_and_its_verdict(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    document = session.document("= Title\n\nThe end.\n")
+    endpoint.reply(tool_calls(replaced("The end.", "An end.")))
+    endpoint.reply(answer("Done."))
+    session.send("Go")
+    proposal = session.proposal()
+    edited(session, proposal, "#nosuch(1)")
+    session.editor.nvim.command("TypstAI accept")
+    assert session.finished() == "complete"
+    assert session.lines(document)[-1] == "#nosuch(1)"
+    result = told(endpoint, 1)
+    assert "h1 applied as the writer changed it:\n#nosuch(1)\n" in result
+    assert "compiler: adds 1 error" in result
+    assert "compiles as before" not in result
+    assert "1 hunk applied as edited · adds 1 error" in session.chat()
+
+
+def test_a_partly_accepted_proposal_is_judged_by_what_was_applied(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    session.document("one\n\ntwo #nosuch(1)\n")
+    edits = [
+        {"search": "one", "replace": "1"},
+        {"search": "two #nosuch(1)", "replace": "2"},
+    ]
+    endpoint.reply(tool_calls(("patch_document", {"edits": edits})))
+    endpoint.reply(answer("Done."))
+    session.send("Go")
+    proposal = session.proposal()
+    assert proposal["verdict"].startswith("fixes 1 error")
+    session.editor.lua("require('typstai').proposals.accept(..., { hunk = 'h1' })", proposal["id"])
+    session.editor.lua("require('typstai').proposals.reject(..., { hunk = 'h2' })", proposal["id"])
+    assert session.finished() == "complete"
+    assert "compiler: compiles as before" in told(endpoint, 1)
+    assert "1 of 2 hunks applied · compiles as before" in session.chat()
+
+
+def test_the_chat_shows_the_text_of_an_edited_proposal(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("The end.", "An end.")))
+    session.send("Go")
+    proposal = session.proposal()
+    shows = "table.concat(require('typstai').chat.lines(), '\\n'):find(..., 1, true)"
+    session.editor.wait_for(shows, "+ An end.")
+    edited(session, proposal, "My end.")
+    session.editor.wait_for(shows, "+ My end.")
+    assert "+ An end." not in session.chat()

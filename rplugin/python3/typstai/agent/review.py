@@ -20,6 +20,7 @@ from ..errors import ToolError
 from .checks import judge, refuse_worse
 from .run import Run
 from .sight import Sight
+from .suggestion import MAX_EDITED_CHARACTERS, edited_note
 from .tools.toolset import Invocation
 
 MAX_DOCUMENT_CHARS = 1_000_000
@@ -61,10 +62,14 @@ async def submit(
         run.ledger.wrote(run.absolute(sight.original), sight.final.lines, plan.wrote)
         return _suggested(proposal, plan.verdict, note)
     decided = await _decide(invocation, proposal)
-    accepted = {hunk.id for hunk in decided if hunk.state == "accepted"}
-    made = [_change(hunk) for hunk in plan.hunks if hunk.id in accepted]
-    run.ledger.wrote(run.absolute(sight.original), sight.original.lines, made)
-    return _outcome(proposal, decided, plan.verdict, note)
+    applied = _applied(plan.hunks, decided)
+    known = _applied(plan.hunks, [hunk for hunk in decided if _is_told(hunk)])
+    run.ledger.wrote(run.absolute(sight.original), sight.original.lines, [*map(_change, known)])
+    verdict = plan.verdict
+    if applied and applied != plan.hunks:
+        after = apply_changes(sight.original.lines, map(_change, applied))
+        verdict = await judge(run, sight, after, applied)
+    return _outcome(proposal, decided, verdict, note)
 
 
 async def _plan(run: Run, sight: Sight, base: Lines, edits: Sequence[LineChange]) -> _Plan:
@@ -91,6 +96,22 @@ async def _plan(run: Run, sight: Sight, base: Lines, edits: Sequence[LineChange]
 
 def _change(hunk: Hunk) -> LineChange:
     return LineChange(row0=hunk.row0, old=hunk.old, new=hunk.new)
+
+
+def _applied(planned: Sequence[Hunk], decided: Sequence[Hunk]) -> tuple[Hunk, ...]:
+    """What was accepted, with the text that the writer gave it, at its rows in the text before."""
+    texts = {hunk.id: hunk.new for hunk in decided if hunk.state == "accepted"}
+    edited = {hunk.id for hunk in decided if hunk.edited}
+    return tuple(
+        replace(hunk, new=texts[hunk.id]) if hunk.id in edited else hunk
+        for hunk in planned
+        if hunk.id in texts
+    )
+
+
+def _is_told(hunk: Hunk) -> bool:
+    """Whether the model knows the text in full: it proposed it, or is shown all of it."""
+    return not hunk.edited or len("\n".join(hunk.new)) <= MAX_EDITED_CHARACTERS
 
 
 def _clash(sight: Sight, clash: LineChange) -> Hunk:
@@ -167,14 +188,12 @@ def _outcome(proposal: Proposal, hunks: Sequence[Hunk], verdict: Verdict, note: 
         told = f"partly applied to {proposal.path}: {len(accepted)} of {_count(hunks)}."
     else:
         told = f"not applied: nothing in {proposal.path} was changed."
+    edited = [edited_note(hunk) for hunk in accepted if hunk.edited]
     rest = [_left_out(hunk) for hunk in hunks if hunk.state != "accepted"]
-    state = verdict.for_model()
-    if rest and accepted:
-        state = f"before the writer's decision, {state}"
     return ToolOutcome(
-        text="\n".join(part for part in (told, *rest, note, state) if part),
+        text="\n".join(part for part in (told, *edited, *rest, note, verdict.for_model()) if part),
         rejected=not accepted,
-        label=f"{proposal.path}  {_decided(hunks)} · {proposal.verdict}",
+        label=f"{proposal.path}  {_decided(hunks)} · {verdict.line()}",
     )
 
 
@@ -187,10 +206,12 @@ def _left_out(hunk: Hunk) -> str:
 
 
 def _decided(hunks: Sequence[Hunk]) -> str:
-    accepted = sum(hunk.state == "accepted" for hunk in hunks)
-    if accepted == len(hunks):
-        return f"{_count(hunks)} applied"
-    return f"{accepted} of {_count(hunks)} applied" if accepted else f"{_count(hunks)} rejected"
+    accepted = [hunk for hunk in hunks if hunk.state == "accepted"]
+    if not accepted:
+        return f"{_count(hunks)} rejected"
+    told = _count(hunks) if len(accepted) == len(hunks) else f"{len(accepted)} of {_count(hunks)}"
+    edited = any(hunk.edited for hunk in accepted)
+    return f"{told} applied as edited" if edited else f"{told} applied"
 
 
 def _count(hunks: Sequence[Hunk]) -> str:

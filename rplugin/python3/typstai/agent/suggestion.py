@@ -14,6 +14,19 @@ from dataclasses import replace
 from ..domain.chat import Segment, ToolState, ToolUse
 from ..domain.proposal import Hunk
 
+_UNCHECKED = "The compiler's verdict above is of the text as proposed, not of what was applied."
+
+MAX_EDITED_CHARACTERS = 2_000
+"""Of a text that the writer edited; more of it the model must read itself."""
+
+
+def edited_note(hunk: Hunk) -> str:
+    """What the model is told of a hunk that the writer edited before accepting it."""
+    text = "\n".join(hunk.new)
+    if len(text) > MAX_EDITED_CHARACTERS:
+        text = f"{text[:MAX_EDITED_CHARACTERS]}…\n(cut; read the document again)"
+    return f"{hunk.id} applied as the writer changed it:\n{text}"
+
 
 def decided(
     segments: Sequence[Segment], proposal: str, hunks: Sequence[Hunk]
@@ -37,6 +50,8 @@ def _is_open(use: ToolUse) -> bool:
 def _told(use: ToolUse, hunks: Sequence[Hunk]) -> ToolUse | None:
     states = Counter[str](hunk.state for hunk in hunks)
     outcome = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+    if any(hunk.edited and hunk.state == "accepted" for hunk in hunks):
+        outcome += " as edited"
     later = _sentences(states, outcome, hunks)
     if use.result.endswith(later):
         return None
@@ -53,7 +68,10 @@ def _sentences(states: Counter[str], outcome: str, hunks: Sequence[Hunk]) -> str
     if states["lapsed"]:
         return f"Neovim ended before the writer decided: {outcome}. What lapsed was not applied."
     reasons = [f"{hunk.id}: {hunk.reason}" for hunk in hunks if hunk.reason]
-    return "\n".join((f"decided by the writer since: {outcome}.", *reasons))
+    edited = [edited_note(hunk) for hunk in hunks if hunk.edited and hunk.state == "accepted"]
+    unchecked = [_UNCHECKED] if edited else []
+    told = (f"decided by the writer since: {outcome}.", *reasons, *edited, *unchecked)
+    return "\n".join(told)
 
 
 def _state(states: Counter[str]) -> ToolState:

@@ -25,6 +25,8 @@ class Hunk:
     state: HunkState = "pending"
     reason: str = ""
     """What the user said when rejecting, or why the hunk is stale."""
+    edited: bool = False
+    """Whether `new` is what the user made of it, not what was proposed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,6 +149,7 @@ def _hunk_from_wire(table: Any) -> Hunk:
             "new": new,
             "state": str(state),
             "reason": str(reason),
+            **rest,
         } if state in _STATES:
             return Hunk(
                 id=hunk_id,
@@ -157,6 +158,7 @@ def _hunk_from_wire(table: Any) -> Hunk:
                 new=_texts(new),
                 state=cast(HunkState, state),
                 reason=reason,
+                edited=rest.get("edited") is True,
             )
         case _:
             raise _malformed("a hunk", table)
