@@ -16,8 +16,8 @@ help: ## List the targets
 try: $(VENV)/.try-ready ## Open a sample thesis with planted errors, the chat beside it
 	@sh scripts/try
 
-test: $(VENV)/.test-ready ## Run all tests (ARGS='-k name' for some)
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.test-ready ## Run all tests (ARGS='-n0 -k name' for some, one by one)
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: $(VENV)/.lint-ready ## Check style, types and documentation
 	@sh scripts/lint

@@ -15,7 +15,7 @@ from typing import Any
 import pynvim
 
 ROOT = Path(__file__).resolve().parent.parent
-BOUND_MS = 10_000
+BOUND_MS = 30_000
 """Longest wait for anything; reaching it is a failure, never a pause."""
 
 

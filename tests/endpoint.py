@@ -39,7 +39,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-BOUND_SECONDS = 10.0
+BOUND_SECONDS = 30.0
 
 
 @dataclass(frozen=True)

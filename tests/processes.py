@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-BOUND_SECONDS = 10.0
+BOUND_SECONDS = 30.0
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-BOUND_SECONDS = 15.0
+BOUND_SECONDS = 30.0
 """Longest wait for anything; reaching it is a failure, never a pause."""
 
 _READ_BYTES = 1 << 16
