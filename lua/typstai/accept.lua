@@ -115,7 +115,7 @@ end
 function M.give_up(chosen)
   for _, hunk in ipairs(chosen) do
     if not hunk.decided then
-      hunks.decide(hunk, "stale", hunk.reason ~= "" and hunk.reason or CHANGED)
+      hunks.decide(hunk, "stale", hunk.clash and hunk.reason ~= "" and hunk.reason or CHANGED)
     end
   end
   hunks.settle(chosen)

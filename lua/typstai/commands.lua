@@ -7,6 +7,8 @@ local M = {}
 ---@field args? integer how many words are completed; one when left out
 ---@field help string
 
+local NOTHING = { message = "No change is proposed." }
+
 local function tell(level)
   return function(err)
     if err then
@@ -92,6 +94,17 @@ local function action_command(id, help)
     end,
     run = function(args, command)
       run_action(id, args, command)
+    end,
+  }
+end
+
+--- A function of the proposals, on what is under the cursor.
+local function review_command(method, help)
+  return {
+    help = help,
+    run = function()
+      local _, err = require("typstai.proposals")[method]()
+      tell("warn")(err)
     end,
   }
 end
@@ -210,27 +223,19 @@ M.SUBCOMMANDS = {
     help = "Accept every pending hunk.",
     run = function()
       local done, err = require("typstai.proposals").accept_all()
-      tell("warn")(err)
-      if done and done.accepted + done.stale == 0 then
-        tell("info")({ message = "There is no proposed change to accept." })
-      end
+      tell("warn")(err or done.accepted + done.stale == 0 and NOTHING or nil)
     end,
   },
   reject = {
-    help = "Reject every pending hunk.",
-    run = function()
-      if require("typstai.proposals").reject_all().rejected == 0 then
-        tell("info")({ message = "There is no proposed change to reject." })
-      end
+    help = "Reject every pending hunk; what follows is told to the model as the reason.",
+    run = function(args)
+      local opts = { reason = table.concat(args, " ") }
+      local done = require("typstai.proposals").reject_all(nil, opts)
+      tell("warn")(done.rejected == 0 and NOTHING or nil)
     end,
   },
-  diff = {
-    help = "Show a pending proposal side by side.",
-    run = function()
-      local _, err = require("typstai.proposals").diff()
-      tell("warn")(err)
-    end,
-  },
+  edit = review_command("edit", "Edit the change under the cursor before accepting it."),
+  diff = review_command("diff", "Show a pending proposal side by side."),
   revert = {
     help = "Revert the last answer's edits, after asking.",
     run = function()

@@ -91,6 +91,13 @@ M.proposals = {
   reject = function(id, opts)
     return require("typstai.proposals").reject(id, opts or {})
   end,
+  --- Replaces what a hunk would write; without a text, opens it to be edited.
+  ---@param id? string without it, the hunk under the cursor
+  ---@param hunk? string
+  ---@param text? string
+  edit = function(id, hunk, text)
+    return require("typstai.proposals").edit(id, hunk, text)
+  end,
 }
 
 M.ghost = {

@@ -189,12 +189,13 @@ end
 
 --- Rejects everything undecided and dismisses what lapsed, of one chat or of all.
 ---@param chat? string
+---@param opts? { reason?: string }
 ---@return { rejected: integer }
-function M.reject_all(chat)
+function M.reject_all(chat, opts)
   local picked = of_chat(chat)
   for _, hunk in ipairs(picked) do
     hunks.look(hunk)
-    hunks.decide(hunk, "rejected")
+    hunks.decide(hunk, "rejected", opts and opts.reason)
   end
   hunks.settle(picked)
   local rejected = #picked
@@ -208,12 +209,12 @@ end
 
 --- Replaces what an undecided hunk would write; without a text, opens it in a scratch
 --- buffer where the user changes it. Codes: those of `reject`, `invalid_text`.
----@param id string
+---@param id? string without it, the hunk under the cursor
 ---@param hunk_id? string the first undecided one when left out
 ---@param text? string lines joined by a newline; "" for one empty line
 ---@return boolean|nil, typstai.Error|nil
 function M.edit(id, hunk_id, text)
-  local picked, err = chosen(id, hunk_id)
+  local picked, err = pick(id, { hunk = hunk_id })
   if not picked then
     return nil, err
   end

@@ -210,6 +210,8 @@ async def test_lines_that_do_not_exist_are_refused(first: int, last: int) -> Non
     arguments = {"start_line": first, "end_line": last, "new_content": "x"}
     outcome = await call(run_on(editor, bufnr), "replace_lines", arguments)
     assert outcome.text.startswith("error bad_range")
+    assert last < first or outcome.text.endswith("there are 3 lines, the last is: c")
+    assert editor.lines(bufnr) == ("a", "b", "c")
 
 
 async def test_a_patch_is_made_whole_or_not_at_all() -> None:
@@ -227,7 +229,8 @@ async def test_overlapping_edits_of_one_patch_are_refused() -> None:
     bufnr = editor.add("one two three", path="/p/main.typ")
     edits = [{"search": "one two", "replace": "x"}, {"search": "two three", "replace": "y"}]
     outcome = await call(run_on(editor, bufnr), "patch_document", {"edits": edits})
-    assert outcome.text.startswith("error overlap")
+    assert outcome.text.startswith("error overlap: two edits change the same text in line 1")
+    assert editor.lines(bufnr) == ("one two three",)
 
 
 async def test_every_edit_of_a_patch_is_matched_against_the_text_before_it() -> None:

@@ -142,14 +142,14 @@ def _seen_texts(run: Run, sight: Sight, texts: list[str]) -> Snapshot:
 
 def _lines_edit(seen: Snapshot, args: ReplaceLines) -> Edit:
     count = len(seen.lines)
-    if args.end_line < args.start_line or args.start_line > count:
+    if args.end_line < args.start_line:
+        raise ToolError("bad_range", f"end_line {args.end_line} is above the start_line.")
+    if args.end_line > count:
         raise ToolError(
             "bad_range",
             f"lines {args.start_line}-{args.end_line} do not exist; there are {count} lines, "
             f"the last is: {seen.lines[-1][:120]}",
         )
-    if args.end_line > count:
-        raise ToolError("bad_range", f"the document ends at line {count}; end_line is beyond it.")
     start = seen.line_starts[args.start_line - 1]
     end = seen.line_starts[args.end_line - 1] + len(seen.lines[args.end_line - 1])
     if args.new_content:
