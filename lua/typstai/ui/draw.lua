@@ -80,6 +80,15 @@ local function draw_inline(canvas, row, step)
   end
 end
 
+-- Setting off what is new helps only while it is the smaller part.
+local function is_mostly_new(step)
+  local new = 0
+  for _, span in ipairs(step.spans) do
+    new = new + span.new_end - span.new_col
+  end
+  return 2 * new > #step.new[1]
+end
+
 -- A new line with the words that are new in it set off.
 local function word_chunks(step)
   local line, chunks, at = step.new[1], {}, 0
@@ -93,7 +102,7 @@ local function word_chunks(step)
 end
 
 local function new_lines(canvas, step)
-  if step.spans then
+  if step.spans and not is_mostly_new(step) then
     return require("typstai.ui.wrap").lines(word_chunks(step), canvas.width, tabstop(canvas))
   end
   local lines = {}

@@ -37,6 +37,12 @@ local function all_keys(decide)
   return table.concat(parts, "  ")
 end
 
+-- The separators stand in Python too.
+local function first_warning(verdict)
+  local warning = vim.split(vim.split(verdict, " · ", { plain = true })[1], ", ! ")[1]
+  return vim.startswith(warning, "!") and warning or nil
+end
+
 -- From the longest to the shortest way to say it.
 local function pending_texts(hunk, glyphs)
   local dot = glyphs.separator
@@ -49,11 +55,21 @@ local function pending_texts(hunk, glyphs)
   local verdict = one_line(hunk.reason ~= "" and hunk.reason or hunk.proposal.verdict)
   if verdict ~= "" then
     table.insert(texts, 1, head .. dot .. verdict .. dot .. all_keys(decide))
-    if hunk.reason ~= "" then
-      table.insert(texts, 2, head .. dot .. verdict .. dot .. bare)
-    end
+  end
+  -- A warning is worth more room than the names of the keys.
+  local warning = first_warning(verdict)
+  if warning then
+    table.insert(texts, 2, head .. dot .. verdict .. dot .. bare)
+    table.insert(texts, 3, head .. dot .. warning .. dot .. decide)
+    table.insert(texts, 4, head .. dot .. warning .. dot .. bare)
   end
   return texts
+end
+
+local function without_empty(parts)
+  return vim.tbl_filter(function(part)
+    return part ~= ""
+  end, parts)
 end
 
 local function stale_texts(hunk, glyphs)
@@ -62,12 +78,17 @@ local function stale_texts(hunk, glyphs)
   local accept = require("typstai.keymaps").shown("accept")
   local reject = table.concat(keys({ { "reject", "reject" } }))
   local changed = head .. dot .. "you changed this line"
-  return {
-    table.concat({ changed, accept .. " unavailable", reject, "ask again" }, dot),
-    table.concat({ changed, reject }, dot),
-    changed,
-    head,
+  local unavailable = accept == "" and "" or accept .. " unavailable"
+  local texts = {
+    { changed, unavailable, reject, "ask again" },
+    { changed, reject, "ask again" },
+    { changed, reject },
+    { changed },
+    { head },
   }
+  return vim.tbl_map(function(parts)
+    return table.concat(without_empty(parts), dot)
+  end, texts)
 end
 
 -- Cells left on the last screen line of the text line.

@@ -77,13 +77,26 @@ local function index_before(rows, row)
   return 0
 end
 
--- Virtual lines below the last screen line would not be seen.
+-- Virtual lines below the last screen line would not be seen. They count as standing
+-- above the next line.
 local function show_whole(row)
   local win = api.nvim_get_current_win()
-  local top = vim.fn.line("w0") - 1
-  local height = api.nvim_win_text_height(win, { start_row = top, end_row = row }).all
+  local range = { start_row = vim.fn.line("w0") - 1 }
+  if row + 1 < api.nvim_buf_line_count(0) then
+    range.end_row = row + 1
+  end
+  local height = api.nvim_win_text_height(win, range).all
   if height > api.nvim_win_get_height(win) then
     vim.cmd.normal({ "zz", bang = true })
+  end
+end
+
+--- Brings what hangs below the last line into view once the cursor is there: no motion
+--- goes further down.
+function M.show_end()
+  local last = api.nvim_buf_line_count(0)
+  if api.nvim_win_get_cursor(0)[1] == last and M.under_cursor() then
+    show_whole(last - 1)
   end
 end
 

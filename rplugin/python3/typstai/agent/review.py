@@ -15,7 +15,7 @@ from ..domain.edit import LineChange, apply_changes
 from ..domain.merge import carry
 from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, Proposal
 from ..domain.tool import ToolOutcome
-from ..domain.verdict import Verdict
+from ..domain.verdict import Verdict, marked
 from ..errors import ToolError
 from .checks import judge, refuse_worse
 from .run import Run
@@ -83,14 +83,14 @@ async def _plan(run: Run, sight: Sight, base: Lines, edits: Sequence[LineChange]
     _refuse_too_large(sight, changes)
     fitting = await run.editor.refine(changes)
     clashes = [_clash(sight, clash) for clash in merged.clashes]
-    hunks = _numbered((*fitting, *clashes))
-    _refuse_too_many(hunks)
+    _refuse_too_many((*fitting, *clashes))
     after = apply_changes(sight.original.lines, map(_change, fitting))
+    verdict = await judge(run, sight, after, fitting)
     return _Plan(
-        hunks=hunks,
+        hunks=_numbered((*marked(fitting, verdict.facts), *clashes)),
         takes_over=sight.taken_over(composed),
         wrote=merged.changes,
-        verdict=await judge(run, sight, after, fitting),
+        verdict=verdict,
     )
 
 

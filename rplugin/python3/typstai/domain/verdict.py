@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import integrity
 from .diagnostic import CheckResult, Diagnostic
@@ -124,6 +124,17 @@ def changed_facts(hunks: Sequence[Hunk]) -> tuple[integrity.Finding, ...]:
     old = "\n".join(line for hunk in hunks for line in hunk.old)
     new = "\n".join(line for hunk in hunks for line in hunk.new)
     return tuple(finding for finding in integrity.compare(old, new) if finding.before)
+
+
+def marked(hunks: Sequence[Hunk], facts: Sequence[integrity.Finding]) -> tuple[Hunk, ...]:
+    """The hunks, each with what of the facts it changed itself as its reason."""
+    told = {fact.line() for fact in facts}
+    result: list[Hunk] = []
+    for hunk in hunks:
+        own = dict.fromkeys(fact.line() for fact in changed_facts([hunk]))
+        warnings = [f"! {line}" for line in own if line in told]
+        result.append(replace(hunk, reason=", ".join(warnings)))
+    return tuple(result)
 
 
 def _is_leak(item: Diagnostic, path: str) -> bool:

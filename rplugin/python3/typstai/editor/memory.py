@@ -38,6 +38,8 @@ class _Review:
     proposal: Proposal
     hunks: dict[str, Hunk]
     open_ids: set[str]
+    clashes: frozenset[str]
+    """Hunks that clashed before they came: they stay stale."""
     decision: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -219,8 +221,11 @@ class MemoryEditor:
             raise EditorError("duplicate", f"The proposal {proposal.id} is already known.")
         for ref in proposal.takes_over:
             self._merged(ref)
-        hunks = {hunk.id: self._looked_at(proposal.bufnr, hunk) for hunk in proposal.hunks}
-        review = _Review(proposal=proposal, hunks=hunks, open_ids=set(hunks))
+        clashes = frozenset(hunk.id for hunk in proposal.hunks if hunk.state == "stale")
+        hunks = {hunk.id: hunk for hunk in proposal.hunks}
+        review = _Review(proposal=proposal, hunks=hunks, open_ids=set(hunks), clashes=clashes)
+        for key, hunk in hunks.items():
+            hunks[key] = self._looked_at(review, hunk)
         self._reviews[proposal.id] = review
         return review
 
@@ -231,16 +236,17 @@ class MemoryEditor:
             review.open_ids.discard(ref.hunk)
             self._settle(review)
 
-    def _looked_at(self, bufnr: int, hunk: Hunk) -> Hunk:
-        if hunk.state == "stale" and hunk.reason:  # it clashed before it came
+    def _looked_at(self, review: _Review, hunk: Hunk) -> Hunk:
+        if hunk.id in review.clashes:
             return hunk
+        bufnr = review.proposal.bufnr
         stand = self._buffer(bufnr).lines[hunk.row0 : hunk.row0 + len(hunk.old)]
         fits = tuple(stand) == hunk.old and hunk.row0 <= len(self._buffer(bufnr).lines)
         return replace(hunk, state="pending" if fits else "stale")
 
     def _accepted(self, review: _Review, key: str) -> Hunk:
         bufnr = review.proposal.bufnr
-        hunk = self._looked_at(bufnr, review.hunks[key])
+        hunk = self._looked_at(review, review.hunks[key])
         if hunk.state == "stale":
             return replace(hunk, reason=hunk.reason or "The lines were changed meanwhile.")
         review.open_ids.discard(key)
@@ -264,7 +270,7 @@ class MemoryEditor:
             if hunk.row0 >= end:
                 moved = hunk.row0 + len(change.new) - len(change.old)
                 hunk = replace(hunk, row0=moved)
-            review.hunks[key] = self._looked_at(review.proposal.bufnr, hunk)
+            review.hunks[key] = self._looked_at(review, hunk)
 
     def _settle(self, review: _Review) -> None:
         if not review.open_ids:
