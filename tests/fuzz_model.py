@@ -59,6 +59,7 @@ class Model:
     steps: int = 0
     hunks: dict[Key, Awaited] = field(default_factory=dict[Key, Awaited])
     listed: list[Any] = field(default_factory=list[Any])
+    accepting: bool = False
     target: tuple[str, int, list[str]] | None = None
     """A lone proposal, the text it was made on (by undo step), and the text it proposes."""
 
@@ -75,6 +76,7 @@ class Model:
 
     def follow(self, step: Step, seen: Any) -> None:
         """Take one step: what it changed, then what is listed after it."""
+        self.accepting = step["name"] in ("accept", "accept_all", "apply")
         match step["name"]:
             case "undo":
                 assert seen["undo"] == self.parents.get(self.undo, self.undo)
@@ -136,7 +138,8 @@ class Model:
         made = fitting(chosen)
         result = answer.get("result")
         assert (result["accepted"] if result else 0) == len(made)
-        assert seen["steps"] == self.steps + bool(made)
+        # A hunk that was edited until it changes nothing makes no step.
+        assert seen["steps"] == self.steps + any(hunk["old"] != hunk["new"] for hunk in made)
         target = self.target
         before = self.undo
         self._become(applied(self.now, made), seen)
@@ -179,11 +182,17 @@ class Model:
         assert 0 <= start <= len(self.now)
         assert [line.text for line in stand] == hunk["old"]
         if size == 0:
-            assert self._has_neighbour(awaited, start), (key, hunk)
+            self._check_insertion(awaited, start, (key, hunk))
         if not any(same(stand, place) for place in awaited.places):
             assert awaited.unique, (key, hunk)
             awaited.places.append(stand)
             awaited.disturbed = True
+
+    def _check_insertion(self, awaited: Awaited, start: int, told: Any) -> None:
+        """It keeps a neighbour; where others were accepted beside it, they are that."""
+        if self.accepting:
+            awaited.between = (self._row(start - 1), self._row(start))
+        assert self._has_neighbour(awaited, start), told
 
     def _row(self, row: int) -> list[Line]:
         return self.now[row : row + 1] if row >= 0 else []
