@@ -98,7 +98,7 @@ class ChatScreen:
         )
 
     def bufnr(self) -> int:
-        return self.editor.lua("return vim.fn.bufnr('typstai://chat/c1')")
+        return self.editor.lua("return vim.fn.bufnr('typstai://thesis/1')")
 
     def calls(self, method: str) -> list[Any]:
         """What Lua asked of Python, or of the proposals, by that name."""

@@ -60,13 +60,13 @@ end
 local function add_selection(_, command)
   local range = require("typstai.selection").of_command(command)
   if require("typstai.attachments").add_selection(range) then
-    require("typstai.ui.chat").open()
+    require("typstai.ui.chat").enter()
   end
 end
 
 local function add_image(path)
   if require("typstai.attachments").add_image(path) then
-    require("typstai.ui.chat").open()
+    require("typstai.ui.chat").enter()
   end
 end
 
@@ -120,7 +120,7 @@ M.SUBCOMMANDS = {
   new = {
     help = "Begin a new chat.",
     run = function()
-      require("typstai.ui.chat").new()
+      require("typstai.ui.chat").enter(require("typstai.ui.chat").new)
     end,
   },
   stop = {

@@ -131,6 +131,7 @@
 ---@field project string absolute folder
 ---@field title string
 ---@field turns typstai.Turn[]
+---@field running? boolean a run of this Neovim writes the last turn
 
 ---@class typstai.Status
 ---@field running boolean

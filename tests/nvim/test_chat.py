@@ -232,7 +232,7 @@ def test_a_lost_host_ends_the_run_on_screen(chat: ChatScreen, editor: Editor) ->
 def test_a_deleted_chat_buffer_can_be_opened_again(chat: ChatScreen, editor: Editor) -> None:
     chat.open(question("One"))
     editor.nvim.command("bdelete!")
-    editor.wait_for("vim.fn.bufnr('typstai://chat/c1') == -1")
+    editor.wait_for("vim.fn.bufnr('typstai://thesis/1') == -1")
     chat.event(kind="turn", turn=question("Two"))
     chat.open(question("One"))
     assert "One" in chat.lines()

@@ -139,7 +139,7 @@ def test_the_attached_selection_is_replaced_where_it_has_moved_to(
 ) -> None:
     session.use(endpoint, approval="auto")
     document = session.document("first\nsecond line\nthird\n")
-    session.editor.feed("jV:TypstAI add selection<CR>")
+    session.editor.feed("jV:TypstAI add selection<CR><Esc>")
     endpoint.reply(tool_calls(("replace_selection", {"text": "2nd"})))
     endpoint.reply(answer("Done."))
     session.show(document)

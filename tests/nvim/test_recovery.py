@@ -379,7 +379,7 @@ def test_the_last_line_of_an_answer_offers_revert_and_its_key_asks_first(
     work.edit("Two.", "2.")
     work.chat_shows("Revert · Snapshot")
     work.choose(2)
-    work.editor.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('typstai://chat/'))")
+    work.editor.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('typstai://'))")
     work.editor.feed("?Revert<CR>r")
     (asked,) = work.asked()
     assert asked["prompt"] == "Revert the answer to “Write 2.”? main.typ +1 −1"
@@ -559,7 +559,7 @@ def test_the_snapshot_key_shows_what_putting_the_answers_state_back_changes(
     work.edit("Two.", "2.")
     work.chat_shows("Revert · Snapshot")
     work.keys("GoMine.<Esc>")
-    work.editor.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('typstai://chat/'))")
+    work.editor.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('typstai://'))")
     work.editor.feed("?Snapshot<CR>s")
     work.editor.wait_for("vim.bo.filetype == 'diff'")
     assert work.editor.lines()[-1] == "-Mine."

@@ -20,6 +20,7 @@ local M = {}
 ---@field mark? integer extmark at its first line; nil while it has no line
 ---@field gap boolean a blank row is drawn above, which is no text
 ---@field empty? boolean intro: there are no turns
+---@field said? string intro: what stands there instead
 ---@field queued? boolean text: the painter has work
 ---@field painted? integer text: lines whose Markdown is highlighted
 ---@field scanned? integer text: lines looked at for the end of a piece
@@ -114,6 +115,16 @@ function M.turn(turn, position, glyphs)
   return view
 end
 
+--- Lets a turn that comes again show the details that it showed before.
+---@param old typstai.ui.TurnView
+---@param new typstai.ui.TurnView
+function M.keep_unfolded(old, new)
+  for position, block in ipairs(new.blocks) do
+    local before = old.blocks[position]
+    block.unfolded = before ~= nil and before.kind == block.kind and before.unfolded
+  end
+end
+
 local function with_text(rendered, block)
   if block.unfolded then
     vim.list_extend(rendered.lines, block.flow:lines())
@@ -152,7 +163,7 @@ local RENDER = {
 ---@return typstai.ui.Rendered
 function M.render(block, style)
   if block.kind == "intro" then
-    return render.intro(block.empty)
+    return render.intro(block.empty, block.said)
   end
   return RENDER[block.kind](block, style)
 end

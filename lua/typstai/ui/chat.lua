@@ -1,12 +1,9 @@
 -- The chats on screen, and what Python and the user do with them.
 local outbox = require("typstai.ui.outbox")
+local opening = require("typstai.ui.opening")
+local views = require("typstai.ui.views")
 
 local M = {}
-
----@type table<string, typstai.ui.View>
-local views = {}
----@type string|nil the chat shown last
-local current
 
 -- A lost host tells of itself, once, however many calls it leaves open.
 local function tell(err)
@@ -22,7 +19,7 @@ end
 --- Draws the tool call of a proposal again, because the proposal changed.
 ---@param id string
 function M.refresh_proposal(id)
-  for _, view in pairs(views) do
+  for _, view in ipairs(views.list()) do
     view:refresh_tools(function(segment)
       return segment.proposal == id
     end)
@@ -30,19 +27,25 @@ function M.refresh_proposal(id)
 end
 
 local function redraw_winbars()
-  for _, view in pairs(views) do
+  for _, view in ipairs(views.list()) do
     view:draw_winbar()
   end
 end
 
+local function fit_windows()
+  for _, view in ipairs(views.list()) do
+    require("typstai.ui.window").fit(view:windows())
+  end
+end
+
 local function draw_attachments()
-  for _, view in pairs(views) do
+  for _, view in ipairs(views.list()) do
     view:draw_attachments()
   end
 end
 
 local function release_all()
-  for _, view in pairs(views) do
+  for _, view in ipairs(views.list()) do
     view:release()
   end
 end
@@ -63,6 +66,7 @@ local function start()
   on("BufEnter", "*", "remember the document", outbox.note_document)
   on("ModeChanged", "*", "write what was held", vim.schedule_wrap(release_all))
   on("WinResized", "*", "fit the chat's line of state", redraw_winbars)
+  on("VimResized", "*", "give the chat its share again", fit_windows)
   local proposal_events = { "TypstAIProposal", "TypstAIProposalResolved" }
   on("User", proposal_events, "show what is proposed", function(event)
     M.refresh_proposal(event.data.id)
@@ -71,145 +75,83 @@ local function start()
   require("typstai.attachments").on_change(draw_attachments)
 end
 
-local function forget(id)
-  local view = views[id]
-  views[id] = nil
-  if current == id then
-    current = nil
-  end
-  vim.schedule(function()
-    if view and vim.api.nvim_buf_is_valid(view.surface.bufnr) then
-      vim.api.nvim_buf_delete(view.surface.bufnr, { force = true })
-    end
-  end)
-end
-
-local function is_chat(bufnr)
-  for _, view in pairs(views) do
-    if view.surface.bufnr == bufnr then
-      return view
-    end
-  end
-end
-
-local function windows_here()
-  return vim.tbl_filter(function(win)
-    return is_chat(vim.api.nvim_win_get_buf(win)) ~= nil
-  end, vim.api.nvim_tabpage_list_wins(0))
-end
-
-local function view_here()
-  return is_chat(vim.api.nvim_get_current_buf()) or views[current]
-end
-
-local function show(view)
-  outbox.note_document()
-  local win = windows_here()[1]
-  if win then
-    vim.api.nvim_set_current_win(win)
-    if vim.api.nvim_win_get_buf(win) ~= view.surface.bufnr then
-      vim.api.nvim_win_set_buf(win, view.surface.bufnr)
-    end
-  else
-    require("typstai.ui.window").open(view.surface.bufnr)
-  end
-  view.cursor:enter_prompt()
-  require("typstai.ui.window").show_end(vim.api.nvim_get_current_win())
-  current = view.id
-end
-
---- Shows a chat that Python gave. A chat that is being answered keeps what it shows.
+--- Shows a chat that Python gave.
 ---@param chat typstai.Chat
 function M.load(chat)
   start()
-  local view = views[chat.id]
-  if not view then
-    view = require("typstai.ui.view").new(chat, function()
-      forget(chat.id)
-    end)
-    views[chat.id] = view
-  elseif not view:running_turn() then
-    view:load(chat)
+  local view = views.get(chat.id)
+  if view then
+    view:reload(chat)
   end
-  show(view)
+  views.show(view or opening.view(chat))
 end
 
-local function fetch(method, opts, callback)
-  start()
-  outbox.note_document()
-  local place = outbox.target()
-  local params = {
-    dir = opts and opts.dir or vim.fn.getcwd(),
-    path = opts and opts.path or place and place.path or "",
-  }
-  call(method, params, function(err, chat)
-    if err then
-      tell(err)
-    else
-      M.load(chat)
-    end
-    if callback then
-      callback(err)
-    end
-  end)
+local function start_typing()
+  if require("typstai.config").get().ui.start_insert then
+    vim.cmd.startinsert({ bang = true })
+  end
 end
 
---- Opens the chat of the current file's project.
+--- Opens the chat of the current file's project: its window at once, its transcript when
+--- Python answers.
 ---@param opts? { dir?: string, path?: string }
----@param callback? fun(err: typstai.Error|nil) called when it is shown
+---@param callback? fun(err: typstai.Error|nil) called when all of it is shown
 function M.open(opts, callback)
-  fetch("chat.open", opts, callback)
+  start()
+  opening.start("chat.open", opts, callback)
 end
 
 --- Opens a fresh chat of the current file's project.
 ---@param opts? { dir?: string, path?: string }
 ---@param callback? fun(err: typstai.Error|nil)
 function M.new(opts, callback)
-  fetch("chat.new", opts, callback)
+  start()
+  opening.start("chat.new", opts, callback)
+end
+
+--- Opens the chat, or a fresh one, for somebody who wants to write in it.
+---@param open? fun()
+function M.enter(open)
+  (open or M.open)()
+  start_typing()
 end
 
 --- Closes the chat in this tab page. Its buffer stays, and a run goes on.
 function M.close()
-  for _, win in ipairs(windows_here()) do
+  for _, win in ipairs(views.windows_here()) do
     require("typstai.ui.window").close(win)
-  end
-end
-
-local function start_typing(err)
-  local here = is_chat(vim.api.nvim_get_current_buf())
-  if not err and here and require("typstai.config").get().ui.start_insert then
-    vim.cmd.startinsert({ bang = true })
   end
 end
 
 --- Opens the chat, or closes it when it is shown in this tab page.
 function M.toggle()
-  if #windows_here() > 0 then
+  if #views.windows_here() > 0 then
     M.close()
   else
-    M.open(nil, start_typing)
+    M.enter()
   end
 end
 
---- The lines of the chat shown last: transcript, then prompt.
+--- The lines of the chat shown last: transcript, then prompt; none while it is on its way.
 ---@return string[]
 function M.lines()
-  local view = view_here()
-  return view and vim.api.nvim_buf_get_lines(view.surface.bufnr, 0, -1, false) or {}
+  local view = views.here()
+  local is_whole = view and (view.id or not view.opening.under_way)
+  return is_whole and vim.api.nvim_buf_get_lines(view.surface.bufnr, 0, -1, false) or {}
 end
 
 --- Whether a chat can be seen in this tab page.
 ---@param id string
 ---@return boolean
 function M.is_visible(id)
-  local view = views[id]
+  local view = views.get(id)
   return view ~= nil and vim.fn.bufwinid(view.surface.bufnr) ~= -1
 end
 
 --- Called by Python, in the order in which things happen.
 ---@param args { chat: string, event: typstai.ChatEvent }
 function M.event(args)
-  local view = views[args.chat]
+  local view = views.get(args.chat)
   if view then
     view:event(args.event)
   end
@@ -219,7 +161,7 @@ end
 ---@param chat string
 ---@param id string the call
 function M.refresh_call(chat, id)
-  local view = views[chat]
+  local view = views.get(chat)
   if view then
     view:refresh_tools(function(segment)
       return segment.id == id
@@ -229,19 +171,19 @@ end
 
 --- Sends the prompt of the current chat. The prompt is emptied when Python took it.
 function M.send()
-  local view = view_here()
+  local view = views.here()
   local text = view and view.prompt:text() or ""
   if vim.trim(text) == "" then
     return
   end
-  outbox.submit(view, vim.trim(text), nil, function(err)
-    if err then
+  outbox.submit(view, vim.trim(text), nil, function(err, _, taker)
+    if taker and err then
       tell(err)
-      return
-    end
-    require("typstai.attachments").clear()
-    if views[view.id] == view then
-      view.prompt:take(text)
+    elseif taker then
+      require("typstai.attachments").clear()
+      if views.get(taker.id) == taker then
+        taker.prompt:take(text)
+      end
     end
   end)
 end
@@ -251,27 +193,26 @@ end
 ---@param opts { chat?: string, attachments?: typstai.Selection[] }
 ---@param callback fun(err: typstai.Error|nil, result: { run: string }|nil)
 function M.send_text(text, opts, callback)
-  if opts.chat and not views[opts.chat] then
+  if opts.chat and not views.get(opts.chat) then
     callback({ code = "not_open", message = "That chat is not open; open it first." })
-  elseif opts.chat or view_here() then
-    outbox.submit(opts.chat and views[opts.chat] or view_here(), text, opts.attachments, callback)
-  else
-    M.open(nil, function(err)
-      if err then
-        callback(err)
-      else
-        outbox.submit(view_here(), text, opts.attachments, callback)
-      end
-    end)
+    return
+  elseif not (opts.chat or views.here()) then
+    M.open()
   end
+  local view = opts.chat and views.get(opts.chat) or views.here()
+  outbox.submit(view, text, opts.attachments, callback)
 end
 
 --- Stops the run of the current chat; says whether there was one.
 ---@return boolean
 function M.stop()
-  local view = view_here()
+  local view = views.here()
   if not (view and outbox.is_busy(view)) then
     return false
+  end
+  if not view.id then
+    outbox.give_up(view)
+    return true
   end
   call("chat.stop", { chat = view.id }, function(err)
     if err then
@@ -284,7 +225,7 @@ end
 --- The host is gone: what it was doing ends here.
 function M.host_lost()
   require("typstai.approvals").void()
-  for _, view in pairs(views) do
+  for _, view in ipairs(views.list()) do
     view.sending = false
     local turn = view:running_turn()
     if turn then

@@ -116,6 +116,20 @@ function Prompt:redo()
   return self:travel(1)
 end
 
+--- Puts another text in the place of the prompt's, as a step of its own.
+---@param text string
+function Prompt:replace(text)
+  self:commit()
+  self.surface:set_prompt(vim.split(text, "\n", { plain = true }))
+  self:commit()
+end
+
+--- Adds text at the end.
+---@param text string
+function Prompt:append(text)
+  self:replace(self:text() .. text)
+end
+
 --- Takes sent text away if the prompt still begins with it; what was typed after it stays.
 ---@param text string
 function Prompt:take(text)

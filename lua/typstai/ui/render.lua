@@ -52,9 +52,12 @@ end
 
 --- What stands above all turns.
 ---@param empty boolean
-function M.intro(empty)
+---@param said string|nil in place of the invitation
+function M.intro(empty, said)
   local out = Page.new()
-  local text = empty and "Ask about the document, or say what to change." or ""
+  local text = said and Page.clean(said)
+    or empty and "Ask about the document, or say what to change."
+    or ""
   out:add({ { text, "TypstAIDim" } })
   return out:result()
 end

@@ -101,9 +101,9 @@ end
 --- Asks, then reverts the last answer: of the chat that the cursor is in, else to the
 --- document.
 function M.ask_last()
-  local chat = api.nvim_buf_get_name(0):match("^typstai://chat/(.+)$")
-  if chat then
-    require("typstai.recovery").plan({ chat = chat }, on_plan)
+  local view = require("typstai.ui.views").of_buffer(api.nvim_get_current_buf())
+  if view and view.id then
+    require("typstai.recovery").plan({ chat = view.id }, on_plan)
     return
   end
   local document = require("typstai.journal").document(api.nvim_get_current_buf())

@@ -21,9 +21,8 @@ Surface.__index = Surface
 ---@field prompt fun() the prompt was changed; called with text locked
 ---@field gone fun() the buffer was unloaded
 
-local function create_buffer(name)
+local function create_buffer()
   local bufnr = vim.api.nvim_create_buf(false, true)
-  pcall(vim.api.nvim_buf_set_name, bufnr, name)
   local options = {
     buftype = "nofile",
     bufhidden = "hide",
@@ -41,13 +40,12 @@ local function create_buffer(name)
 end
 
 --- A new buffer with one blank transcript line and an empty prompt.
----@param name string
 ---@param look table options of the extmark at the border
 ---@param listener typstai.ui.SurfaceListener
 ---@return typstai.ui.Surface
-function Surface.new(name, look, listener)
+function Surface.new(look, listener)
   local self = setmetatable({
-    bufnr = create_buffer(name),
+    bufnr = create_buffer(),
     border0 = 1,
     prompt = { "" },
     damaged = false,
@@ -60,6 +58,16 @@ function Surface.new(name, look, listener)
   self:place_mark()
   self:watch()
   return self
+end
+
+--- Names the buffer, with the first number that no other buffer has.
+---@param name string
+function Surface:set_name(name)
+  local number = 1
+  while vim.fn.bufexists(name .. "/" .. number) == 1 do
+    number = number + 1
+  end
+  vim.api.nvim_buf_set_name(self.bufnr, name .. "/" .. number)
 end
 
 ---@private

@@ -60,6 +60,13 @@ function Transcript:load(turns)
   self:redraw()
 end
 
+--- Says something above all turns.
+---@param text string
+function Transcript:say(text)
+  self.intro.said = text
+  self:refresh(self.intro)
+end
+
 --- The whole transcript as it must stand in the buffer.
 ---@return string[] lines
 ---@return { block: typstai.ui.Block, row0: integer, rendered: typstai.ui.Rendered }[]
@@ -212,20 +219,13 @@ function Transcript:receipt(view)
   self:refresh(view.blocks[#view.blocks])
 end
 
-local function keep_unfolded(old, new)
-  for position, block in ipairs(new.blocks) do
-    local before = old.blocks[position]
-    block.unfolded = before ~= nil and before.kind == block.kind and before.unfolded
-  end
-end
-
 --- Takes a turn, new or again, in one write of the rows it has.
 ---@private
 function Transcript:turn(turn)
   local old = self.by_id[key(turn)]
   if old then
     local view = blocks.turn(turn, old.position, self.style.glyphs)
-    keep_unfolded(old, view)
+    blocks.keep_unfolded(old, view)
     self.turns[old.position], self.by_id[key(turn)] = view, view
     self:redraw()
     return

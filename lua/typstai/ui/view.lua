@@ -1,7 +1,9 @@
 -- One chat on screen: its buffer, transcript and prompt, and the windows that show them.
 
 ---@class typstai.ui.View
----@field id string
+---@field id string|nil nil while the chat is on its way
+---@field opening typstai.ui.Opening|nil how it was last asked for
+---@field give_up fun()|nil takes back the message that waits for the chat
 ---@field project string
 ---@field title string
 ---@field sending boolean a message was handed to Python and not yet taken
@@ -39,16 +41,15 @@ end
 ---@private
 function View:build(on_gone)
   local Prompt = require("typstai.ui.prompt")
-  self.surface =
-    require("typstai.ui.surface").new("typstai://chat/" .. self.id, Prompt.border(self.glyphs), {
-      damage = vim.schedule_wrap(function()
-        self:heal()
-      end),
-      prompt = function()
-        self.prompt:draw_hint()
-      end,
-      gone = on_gone,
-    })
+  self.surface = require("typstai.ui.surface").new(Prompt.border(self.glyphs), {
+    damage = vim.schedule_wrap(function()
+      self:heal()
+    end),
+    prompt = function()
+      self.prompt:draw_hint()
+    end,
+    gone = on_gone,
+  })
   self.prompt = Prompt.new(self.surface, key_hint(self.glyphs))
   self.transcript = require("typstai.ui.transcript").new(self.surface, {
     glyphs = self.glyphs,
@@ -59,13 +60,14 @@ function View:build(on_gone)
   self.prompt:draw_hint()
 end
 
---- A chat's buffer with its transcript.
----@param chat typstai.Chat
+--- A chat's buffer with its transcript; without a chat, for one that is still to come.
+---@param chat typstai.Chat|nil
 ---@param on_gone fun() called when the buffer was unloaded
 ---@return typstai.ui.View
 function View.new(chat, on_gone)
   local self = setmetatable({
-    id = chat.id,
+    project = "",
+    title = "",
     sending = false,
     held = {},
     glyphs = require("typstai.ui.glyphs").get(),
@@ -73,7 +75,9 @@ function View.new(chat, on_gone)
   self.cursor = require("typstai.ui.cursor").new(self)
   require("typstai.highlights").setup()
   self:build(on_gone)
-  self:load(chat)
+  if chat then
+    self:adopt(chat)
+  end
   self:watch()
   vim.bo[self.surface.bufnr].filetype = "typstai"
   require("typstai.ui.keys").define(self)
@@ -126,7 +130,32 @@ function View:watch()
   end)
 end
 
+--- Becomes the view of a chat.
+---@param chat typstai.Chat
+function View:adopt(chat)
+  self.id = chat.id
+  self.surface:set_name("typstai://" .. vim.fs.basename(chat.project))
+  self:load(chat)
+end
+
+--- Says something in the place of the transcript.
+---@param text string
+function View:say(text)
+  self:writing(function()
+    self.transcript:say(text)
+  end)
+end
+
+--- Takes over what Python has; what is being answered here is known already.
+---@param chat typstai.Chat
+function View:reload(chat)
+  if not (chat.running and self:running_turn()) then
+    self:load(chat)
+  end
+end
+
 --- Replaces all turns; the prompt keeps its text.
+---@private
 ---@param chat typstai.Chat
 function View:load(chat)
   self.project, self.title = chat.project, chat.title
@@ -210,20 +239,7 @@ end
 
 --- Sets the line above each window of the chat.
 function View:draw_winbar()
-  local status, usage = require("typstai.status").get(), require("typstai.ui.usage")
-  local turns = vim.tbl_map(function(view)
-    return view.data
-  end, self.transcript.turns)
-  local info = {
-    title = self.title ~= "" and self.title or vim.fs.basename(self.project),
-    words = { status.model, status.mode, status.approval },
-    use = usage.text(usage.of(turns), self.glyphs.separator),
-  }
-  for _, win in ipairs(self:windows()) do
-    local width = vim.api.nvim_win_get_width(win)
-    local text = require("typstai.ui.winbar").text(info, width, self.glyphs)
-    vim.api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
-  end
+  require("typstai.ui.winbar").draw(self)
 end
 
 ---@return integer[]

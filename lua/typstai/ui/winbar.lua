@@ -70,4 +70,22 @@ function M.text(info, width, glyphs)
   return left .. "%=" .. escape(right) .. MARGIN
 end
 
+--- Sets the line above each window of a chat.
+---@param view typstai.ui.View
+function M.draw(view)
+  local status, usage = require("typstai.status").get(), require("typstai.ui.usage")
+  local turns = vim.tbl_map(function(turn)
+    return turn.data
+  end, view.transcript.turns)
+  local info = {
+    title = view.title ~= "" and view.title or vim.fs.basename(view.project),
+    words = { status.model, status.mode, status.approval },
+    use = usage.text(usage.of(turns), view.glyphs.separator),
+  }
+  for _, win in ipairs(view:windows()) do
+    local text = M.text(info, vim.api.nvim_win_get_width(win), view.glyphs)
+    vim.api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
+  end
+end
+
 return M

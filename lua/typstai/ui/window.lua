@@ -43,32 +43,53 @@ function M.dress(win)
   vim.api.nvim_set_option_value("fillchars", fillchars, { win = win, scope = "local" })
 end
 
+-- A share is what the user wants; a number of columns leaves the document its half.
 local function columns(width)
-  local wanted = width <= 1 and vim.o.columns * width or width
+  local wanted = width <= 1 and vim.o.columns * width or math.min(width, vim.o.columns / 2)
   return math.max(1, math.min(math.floor(wanted), vim.o.columns - NARROWEST))
+end
+
+local function wanted_columns()
+  return columns(require("typstai.config").get().ui.width)
+end
+
+local function is_float(win)
+  return vim.api.nvim_win_get_config(win).relative ~= ""
 end
 
 --- Opens a split at the right and enters it.
 ---@param bufnr integer
 ---@return integer win
 function M.open(bufnr)
-  local width = columns(require("typstai.config").get().ui.width)
-  return vim.api.nvim_open_win(bufnr, true, { split = "right", win = -1, width = width })
+  return vim.api.nvim_open_win(bufnr, true, { split = "right", win = -1, width = wanted_columns() })
 end
 
---- Closes a window; the last one shows another buffer instead.
+--- Gives windows their width again, because the screen has another one.
+---@param wins integer[]
+function M.fit(wins)
+  for _, win in ipairs(wins) do
+    if not is_float(win) then
+      vim.api.nvim_win_set_width(win, wanted_columns())
+    end
+  end
+end
+
+local function is_last(win)
+  local others = vim.tbl_filter(function(other)
+    return other ~= win and not is_float(other)
+  end, vim.api.nvim_tabpage_list_wins(vim.api.nvim_win_get_tabpage(win)))
+  return #others == 0
+end
+
+--- Closes a window; the last one of its tab page shows the document, or an empty buffer.
 ---@param win integer
 function M.close(win)
-  if #vim.api.nvim_list_wins() > 1 then
+  if is_float(win) or not is_last(win) then
     vim.api.nvim_win_close(win, true)
     return
   end
-  local other = vim.fn.bufnr("#")
-  if other > 0 and other ~= vim.api.nvim_win_get_buf(win) and vim.fn.buflisted(other) == 1 then
-    vim.api.nvim_win_set_buf(win, other)
-  else
-    vim.api.nvim_win_set_buf(win, vim.api.nvim_create_buf(true, false))
-  end
+  local target = require("typstai.ui.outbox").target()
+  vim.api.nvim_win_set_buf(win, target and target.bufnr or vim.api.nvim_create_buf(true, false))
 end
 
 local function wrapped(words, separator, width)

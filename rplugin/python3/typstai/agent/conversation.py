@@ -88,9 +88,20 @@ class Conversation:
     def running(self) -> bool:
         return self._claimed
 
+    @property
+    def idle(self) -> bool:
+        """Whether no run is active, and none is storing its end."""
+        return not self._claimed and (self._task is None or self._task.done())
+
+    def shown(self) -> list[Turn]:
+        """All turns; of the one being written, what the later events continue."""
+        if self._transcript is None:
+            return list(self.turns)
+        return [*self.turns, self._transcript.shown()]
+
     def refresh(self, turns: Sequence[Turn]) -> None:
         """Take over what the store holds: another Neovim may have added turns to this chat."""
-        if not self._claimed:
+        if self.idle:
             self.turns = list(turns)
 
     async def send(

@@ -71,6 +71,11 @@ class Transcript:
         """The turn as it is now."""
         return replace(self._turn, segments=tuple(self._joined()))
 
+    def shown(self) -> AssistantTurn:
+        """The turn as it is on screen once all that has gathered is sent."""
+        self._send_rest()
+        return self.turn
+
     def begin_round(self, number: int) -> None:
         """What follows belongs to the model's answer number `number`."""
         self._settle()
@@ -202,12 +207,16 @@ class Transcript:
         self._save(self.turn)
         self._frame = self._loop.call_later(FRAME_SECONDS, self._send)
 
+    def _send_rest(self) -> None:
+        """Send what has gathered before the frame is over."""
+        if self._unsent:
+            if self._frame is not None:
+                self._frame.cancel()
+            self._send()
+
     def _settle(self) -> None:
         """The growing segment is whole: send the rest and join it."""
-        if self._frame is not None:
-            self._frame.cancel()
-        if self._unsent:
-            self._send()
+        self._send_rest()
         if self._frame is not None:
             self._frame.cancel()
             self._frame = None

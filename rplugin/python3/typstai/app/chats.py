@@ -162,12 +162,17 @@ class Chats:
         return await asyncio.to_thread(find_root, path, tuple(self.settings.typst.markers))
 
     async def _chat(self, record: ChatRecord) -> dict[str, Any]:
+        """The chat as the screen takes it, with what another Neovim has added to it."""
         conversation = await self._conversation(record.id)
+        if conversation.idle:
+            _, turns = await self.store.load(record.id)
+            conversation.refresh(turns)
         return {
             "id": record.id,
             "project": record.project,
             "title": record.title,
-            "turns": [turn_to_dict(turn) for turn in conversation.turns],
+            "turns": [turn_to_dict(turn) for turn in conversation.shown()],
+            "running": conversation.running,
         }
 
     async def _conversation(self, chat: str) -> Conversation:
