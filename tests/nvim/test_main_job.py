@@ -158,7 +158,7 @@ def test_a_selection_is_what_the_range_of_the_command_says(
     session.editor.feed("ggV<Esc>")
     session.editor.nvim.command("2TypstAI add selection")
     session.editor.nvim.command("wincmd p")
-    session.editor.feed("G")
+    session.editor.feed("<Esc>G")
     session.editor.nvim.command("TypstAI add selection")
     endpoint.reply(answer("Yes."))
     assert session.ask("Look.") == "complete"

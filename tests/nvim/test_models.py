@@ -333,7 +333,7 @@ def test_a_selection_is_listed_with_its_lines_and_taken_off(
 ) -> None:
     session.use(endpoint)
     session.document("one\ntwo\nthree\n")
-    session.editor.feed("jVj:<C-u>TypstAI add selection<CR>")
+    session.editor.feed("jVj:TypstAI add selection<CR>")
     session.editor.wait_for("vim.bo.filetype == 'typstai'")
     assert "main.typ:2-3" in virtual_lines(session)
     session.editor.nvim.command("TypstAI remove")
