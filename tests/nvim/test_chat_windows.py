@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_screen import ChatScreen
+from chat_screen import ChatScreen, answer, question, tool
 from editor import Editor
 
 FLOAT = """
@@ -69,6 +69,16 @@ def test_a_buffer_that_is_no_file_of_the_user_is_no_document(
     chat.open()
     editor.feed("iFix it<C-s>")
     assert chat.calls("chat.send")[0]["target"]["bufnr"] == document
+
+
+def test_the_words_of_a_call_are_ascii_where_everything_is(
+    chat: ChatScreen, editor: Editor
+) -> None:
+    editor.lua("require('typstai').setup({ ui = { ascii = true } })")
+    label = "a.typ  1 hunk · compiles as before “so” … Größe"
+    chat.open(question(), answer(tool("notes › patch", "waiting", label=label)))
+    line = chat.lines()[chat.find("patch")]
+    assert line == '* notes > patch a.typ  1 hunk - compiles as before "so" ... Größe  waiting'
 
 
 def test_chats_have_names_that_tell_them_apart(chat: ChatScreen, editor: Editor) -> None:

@@ -47,7 +47,7 @@ def test_selected_lines_are_stored_as_numbers_and_the_user_adds_lines_above(
 ) -> None:
     session.use(endpoint, approval="auto")
     document = session.document("a\nb\nselected\nd\n")
-    session.editor.feed("3GV<Esc>:TypstAI add selection<CR>")
+    session.editor.feed("3GV:TypstAI add selection<CR>")
     endpoint.reply(Wait("typed"), *tool_calls(("replace_selection", {"text": "SELECTED"})))
     endpoint.reply(answer("Done."))
     session.send("Upper case.")

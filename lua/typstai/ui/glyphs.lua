@@ -43,6 +43,19 @@ local ASCII = {
   added_below = "_",
   added_above = "^",
   empty_line = "~",
+  -- For the words of labels, which Python makes with the same signs for everyone.
+  words = {
+    ["·"] = "-",
+    ["›"] = ">",
+    ["–"] = "-",
+    ["…"] = "...",
+    ["“"] = '"',
+    ["”"] = '"',
+    ["‘"] = "'",
+    ["’"] = "'",
+    ["×"] = "x",
+    ["→"] = "->",
+  },
 }
 
 --- The set that the option `ui.ascii` asks for.

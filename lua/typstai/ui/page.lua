@@ -46,6 +46,18 @@ function Page.clean(text)
   return vim.trim((text:gsub("[%z\1-\31\127]+", " ")))
 end
 
+--- A label for one line, with the signs of the set that is drawn.
+---@param text any
+---@param glyphs typstai.ui.Glyphs
+---@return string
+function Page.label(text, glyphs)
+  local clean = Page.clean(text)
+  if not glyphs.words then
+    return clean
+  end
+  return (clean:gsub("[\194-\244][\128-\191]*", glyphs.words))
+end
+
 -- A loop over bytes is compiled; on a long text it takes a twentieth of a pattern's time.
 local function has_control_characters(text)
   for i = 1, #text do

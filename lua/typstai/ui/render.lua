@@ -110,23 +110,23 @@ function M.reasoning(segment, unfolded, glyphs)
   return out:result()
 end
 
-local function failure(segment)
+local function failure(segment, glyphs)
   if segment.state ~= "failed" or Page.clean(segment.label) ~= "" then
     return ""
   end
-  return Page.clean(vim.split(segment.result or "", "\n", { plain = true })[1])
+  return Page.label(vim.split(segment.result or "", "\n", { plain = true })[1], glyphs)
 end
 
 local function tool_line(out, segment, context, glyphs)
   local state = TOOL_HL[segment.state] and segment.state or "running"
-  local label = Page.clean(segment.label)
-  local name = Page.clean(segment.name)
+  local label = Page.label(segment.label, glyphs)
+  local name = Page.label(segment.name, glyphs)
   if context.approval then
-    name = Page.clean(context.approval.tool)
-    label = Page.clean(context.approval.destination)
+    name = Page.label(context.approval.tool, glyphs)
+    label = Page.label(context.approval.destination, glyphs)
     state = "waiting"
   end
-  local text = joined({ separator = " " }, { "", label, failure(segment) })
+  local text = joined({ separator = " " }, { "", label, failure(segment, glyphs) })
   out:add({
     { glyphs[state], TOOL_HL[state] },
     { " " },
@@ -152,7 +152,7 @@ end
 
 local function question(out, context, glyphs)
   local request, keys = context.approval, context.keys
-  local effect = Page.clean(request.effect)
+  local effect = Page.label(request.effect, glyphs)
   if effect ~= "" then
     out:add({ { DEEP }, { effect } })
   end
@@ -216,9 +216,10 @@ end
 local function ending(turn, glyphs)
   local spent = usage.text(usage.of({ turn }), glyphs.separator)
   local took = M.duration(turn.seconds)
-  local reason = Page.clean(turn.error)
+  local reason = Page.label(turn.error, glyphs)
   if turn.status == "running" then
-    return joined({ separator = " " }, { glyphs.running, Page.clean(turn.notice) }), "TypstAIDim"
+    return joined({ separator = " " }, { glyphs.running, Page.label(turn.notice, glyphs) }),
+      "TypstAIDim"
   elseif turn.status == "failed" then
     local text = reason ~= "" and reason or "The run failed; see :TypstAI log."
     return glyphs.failed .. " " .. text, "TypstAIError"
@@ -245,7 +246,7 @@ end
 function M.tail(turn, glyphs, receipt)
   local out = Page.new()
   for _, note in ipairs(turn.notes or {}) do
-    out:add({ { Page.clean(note), "TypstAIDim" } })
+    out:add({ { Page.label(note, glyphs), "TypstAIDim" } })
   end
   out:add({ { ending(turn, glyphs) }, offers(turn, glyphs, receipt) })
   out:add({ { "" } })
