@@ -58,7 +58,7 @@ local function pick_model()
 end
 
 local function add_selection(_, command)
-  local range = require("typstai.selection").of_command(command)
+  local range = require("typstai.selection").marked(command)
   if require("typstai.attachments").add_selection(range) then
     require("typstai.ui.chat").enter()
   end

@@ -4,7 +4,7 @@ local M = {}
 local TITLE = "typstai"
 local LONGEST = 400
 -- The same sentence again within this time comes from the same cause.
-local ONCE_MS = 2000
+local ONCE_MS = 100
 
 local last, last_at = "", 0
 

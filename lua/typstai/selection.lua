@@ -89,6 +89,17 @@ function M.of_command(command)
   return M.lines(bufnr, command.line1 - 1, command.line2 - 1)
 end
 
+--- What is to be taken along: the command's range, else the last visual selection, else
+--- the paragraph under the cursor. In the current buffer.
+---@param command { range: integer, line1: integer, line2: integer }
+---@return typstai.Range
+function M.marked(command)
+  if command.range == 0 and vim.fn.line("'<") > 0 then
+    return M.visual()
+  end
+  return M.of_command(command)
+end
+
 --- The lines around a row up to the next blank ones.
 ---@param bufnr integer
 ---@param row0 integer

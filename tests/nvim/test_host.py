@@ -2,15 +2,14 @@
 
 import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from editor import Editor, start_editor
 from endpoint import Endpoint, Wait, answer, delta
+from processes import descendants, wait_gone
 from session import Session
 
 PID = "return require('typstai.host').pid"
@@ -21,29 +20,6 @@ def start_host(session: Session) -> int:
     session.editor.nvim.command("TypstAI")
     session.editor.seen("TypstAIHostStarted")
     return session.editor.lua(PID)
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat")
-    return not (state.exists() and state.read_text(encoding="utf-8").split(") ")[1][0] == "Z")
-
-
-def wait_gone(pid: int) -> None:
-    deadline = time.monotonic() + 10
-    while alive(pid):
-        assert time.monotonic() < deadline, f"process {pid} is still there"
-        time.sleep(0.01)
-
-
-def children(pid: int) -> list[int]:
-    listed = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
-    )
-    return [int(line) for line in listed.stdout.split()]
 
 
 def test_nothing_starts_before_the_first_use(editor: Editor) -> None:
@@ -111,7 +87,7 @@ def test_closing_neovim_leaves_no_process_behind(
         session.document("= Hi\n")
         assert session.ask("Check it.") == "complete"
         host = editor.lua(PID)
-        workers = children(host)
+        workers = [child.pid for child in descendants(host)]
         assert workers, "the compiler's worker should be running"
         if how == "kill":
             editor.process.kill()

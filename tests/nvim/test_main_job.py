@@ -155,11 +155,10 @@ def test_a_selection_is_what_the_range_of_the_command_says(
 ) -> None:
     session.use(endpoint)
     session.document("one\ntwo\n\nthree\n")
-    session.editor.feed("ggV<Esc>")
-    session.editor.nvim.command("2TypstAI add selection")
+    session.editor.feed("G:TypstAI add selection<CR>")
     session.editor.nvim.command("wincmd p")
-    session.editor.feed("<Esc>G")
-    session.editor.nvim.command("TypstAI add selection")
+    session.editor.feed("<Esc>ggV<Esc>")
+    session.editor.nvim.command("2TypstAI add selection")
     endpoint.reply(answer("Yes."))
     assert session.ask("Look.") == "complete"
     asked = endpoint.requests[0].body["messages"][-1]["content"]
