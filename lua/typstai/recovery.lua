@@ -33,17 +33,38 @@ local function name_of(document)
   return document:find("^buffer:") and "the unnamed buffer" or vim.fs.basename(document)
 end
 
-local function buffer_of(document)
-  if vim.startswith(document, "buffer:") then
-    local unnamed = require("typstai.journal").unnamed_buffer(document)
-    return unnamed and api.nvim_buf_is_valid(unnamed) and unnamed or nil
+local function loaded(document)
+  local unnamed = require("typstai.journal").unnamed_buffer(document)
+  if unnamed then
+    return api.nvim_buf_is_valid(unnamed) and unnamed or nil
   end
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_name(bufnr) == document then
       return bufnr
     end
   end
-  return require("typstai.buffer").open({ path = document })
+end
+
+local function buffer_of(document)
+  local is_unnamed = vim.startswith(document, "buffer:")
+  return loaded(document)
+    or not is_unnamed and require("typstai.buffer").open({ path = document })
+    or nil
+end
+
+--- Called by Python: hashes of the live texts, by document; what is not loaded is left out.
+---@param args { documents: string[] }
+---@return table<string, string>
+function M.hashes(args)
+  local hashes = vim.empty_dict()
+  for _, document in ipairs(args.documents) do
+    local bufnr = loaded(document)
+    if bufnr and api.nvim_buf_is_loaded(bufnr) then
+      local lines = api.nvim_buf_get_lines(bufnr, 0, -1, true)
+      hashes[document] = require("typstai.journal").hash(lines)
+    end
+  end
+  return hashes
 end
 
 --- The buffer of a document; a file that is not open is opened. Code: `no_buffer`.
@@ -109,7 +130,8 @@ local function why_not(written, hash)
   elseif written.interrupted then
     return refuse("changed", ("%s was edited between the edits of that answer."):format(name))
   end
-  return refuse("changed", ("%s was edited after that answer."):format(name))
+  local message = "%s was edited after that answer; :TypstAI snapshots has its earlier states."
+  return refuse("changed", message:format(name))
 end
 
 -- What taking back a run means for one document: an edit, nothing, or a refusal.

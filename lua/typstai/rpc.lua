@@ -22,6 +22,7 @@ local HANDLERS = {
   ["approvals.withdraw"] = "typstai.approvals",
   ["chat.event"] = "typstai.ui.chat",
   ["receipts.take"] = "typstai.receipts",
+  ["recovery.hashes"] = "typstai.recovery",
   ["status.update"] = "typstai.status",
   ["message.show"] = "typstai.message",
   ["event.emit"] = "typstai.events",

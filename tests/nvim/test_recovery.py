@@ -15,6 +15,7 @@ from session import Session
 
 TEXT = "= Report\n\nOne.\nTwo.\nThree.\n"
 BEFORE = TEXT.split("\n")[:-1]
+EDITED = "main.typ was edited after that answer; :TypstAI snapshots has its earlier states."
 
 _API = """
 local name, args = ...
@@ -186,7 +187,7 @@ def test_an_edit_of_the_user_stops_the_revert_with_the_reason(work: Recovering) 
     work.keys("GoMine.<Esc>")
     edited = work.lines()
     refused = work.revert(run)["err"]
-    assert refused == {"code": "changed", "message": "main.typ was edited after that answer."}
+    assert refused == {"code": "changed", "message": EDITED}
     assert work.lines() == edited
 
 
@@ -204,7 +205,7 @@ def test_typing_between_two_answers_stops_the_cascade_and_keeps_what_was_reverte
     second = work.edit("Two.", "2.")
     assert work.revert(first)["result"] == {
         "reverted": [second],
-        "reason": "main.typ was edited after that answer.",
+        "reason": EDITED,
     }
     assert work.lines()[2:] == ["1.", "Two.", "Three.", "Mine."]
 
@@ -401,10 +402,10 @@ def test_the_command_reverts_the_last_answer_of_the_document(work: Recovering) -
     work.told()
     assert work.lines()[2:] == ["1.", "Two.", "Three."]
     work.editor.nvim.command("TypstAI revert")
-    work.told(2)
-    assert work.lines() == BEFORE
+    work.editor.wait_for("vim.fn.getline(3) == 'One.'")
     work.editor.nvim.command("TypstAI revert")
-    assert work.told(3)[-1] == "No answer has changed this document."
+    work.editor.wait_for("_G.told[#_G.told] == ...", "No answer has changed this document.")
+    assert work.lines() == BEFORE
 
 
 def test_the_model_is_told_of_a_revert_once_and_keeps_it_in_its_history(work: Recovering) -> None:

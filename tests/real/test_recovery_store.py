@@ -282,7 +282,7 @@ async def test_a_note_names_the_question_and_is_told_once(
     record(folder, chat=chat)
     record(folder, "revert", text=None, chat=chat, before="after")
     await store.take_over()
-    (note,) = await store.notes(chat)
+    (note,) = [note.text for note in await store.notes(chat)]
     assert note.startswith("The edits of your answer to “Fix the errors xxx")
     assert note.endswith("…” were reverted; read the document again.")
     await store.told(chat, [note])
@@ -297,7 +297,8 @@ async def test_a_restore_is_told_to_the_chats_that_know_the_document(
     await store.take_over()
     record(folder, "restore", text="live", chat="", run="")
     await store.take_over()
-    assert await store.notes("c1") == (checkpoint.restored_note("main.typ"),)
+    (note,) = await store.notes("c1")
+    assert note.text == checkpoint.restored_note("main.typ")
     assert await store.notes("c2") == ()
 
 

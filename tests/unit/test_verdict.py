@@ -1,6 +1,6 @@
 from typstai.domain.diagnostic import CheckResult, Diagnostic
 from typstai.domain.proposal import Hunk
-from typstai.domain.verdict import compare
+from typstai.domain.verdict import compare, warning_parts
 
 HUNKS = [Hunk(id="h1", row0=4, old=("x",), new=("y", "z"))]
 
@@ -43,3 +43,8 @@ def test_two_equal_errors_of_which_one_is_fixed_count_once() -> None:
 def test_what_could_not_be_checked_is_never_called_clean() -> None:
     verdict = compare(result(), result(status="timeout", note="took too long"), "a.typ", HUNKS)
     assert verdict.line() == "not checked: took too long"
+
+
+def test_warnings_of_a_kind_share_one_mark_and_one_verb() -> None:
+    found = ["drops @a", "drops @b", "42 → 43", "adds #f", "adds #g"]
+    assert warning_parts(found) == ["! drops @a, @b", "! 42 → 43", "! adds #f, #g"]

@@ -89,7 +89,7 @@ end
 local function of_answer(turn)
   local receipt = require("typstai.receipts").of(turn.id)
   local found = {}
-  if receipt.state == "available" or receipt.state == "reverted" then
+  if receipt.state == "available" then
     found.revert = function()
       require("typstai.ui.revert").ask(turn.id)
     end

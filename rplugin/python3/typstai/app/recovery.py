@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +68,7 @@ class Recovery:
     async def runs(self, params: dict[str, Any]) -> list[dict[str, Any]]:
         """The runs of `{chat?}` that wrote something, newest first."""
         await self.store.take_over()
-        found = await self.store.checkpoints(params.get("chat"))
+        found = await self._checkpoints(params.get("chat"))
         names = dict.fromkeys(item.run for item in reversed(found))
         return [await self._run(name, [c for c in found if c.run == name]) for name in names]
 
@@ -78,7 +78,7 @@ class Recovery:
         chat, run = await self._named(params)
         if self.is_running(chat):
             raise StillRunningError("The answer is still being written; stop it first.")
-        steps = checkpoint.cascade(run, await self.store.checkpoints(chat))
+        steps = checkpoint.cascade(run, await self._checkpoints(chat))
         if not steps:
             raise NothingToRevertError("This answer changed nothing that could be reverted.")
         bodies = await self.store.bodies([step.run for step in steps])
@@ -98,6 +98,10 @@ class Recovery:
         """The snapshot `{id}`, with its text."""
         return await self._snapshot(await self.store.snapshot(int(params["id"])))
 
+    async def look_again(self, params: dict[str, Any]) -> None:
+        """The user undid or redid something in a document of `{chat}`."""
+        await self._show_if_possible(str(params["chat"]))
+
     async def show(self, chat: str) -> None:
         """Tell the screen which answers of a chat can be taken back."""
         self.editor.receipts(chat, await self.receipts(chat))
@@ -105,12 +109,16 @@ class Recovery:
     async def receipts(self, chat: str) -> dict[str, dict[str, Any]]:
         """By run: `state` of what it wrote, and the `snapshot` taken after it."""
         found: dict[str, list[Checkpoint]] = {}
-        for item in await self.store.checkpoints(chat):
+        for item in await self._checkpoints(chat):
             found.setdefault(item.run, []).append(item)
         _, turns = await self.chats.load(chat)
         lapsed = [turn.id for turn in turns if _edited(turn) and turn.id not in found]
         receipts: dict[str, dict[str, Any]] = {
-            run: {"state": checkpoint.state(items)} for run, items in found.items()
+            run: {
+                "state": checkpoint.state(items),
+                "documents": [item.document for item in items],
+            }
+            for run, items in found.items()
         }
         receipts |= {run: {"state": "lapsed"} for run in lapsed}
         for run, snapshot in (await self.store.automatic(chat)).items():
@@ -123,7 +131,22 @@ class Recovery:
         if bufnr is not None:
             await self._drop_diverged(chat, bufnr)
             await self._show_if_possible(chat)
-        return await self.store.notes(chat)
+        notes = await self.store.notes(chat)
+        live = await self._live({note.document for note in notes})
+        return checkpoint.still_true(notes, live)
+
+    async def _checkpoints(self, chat: str | None) -> tuple[Checkpoint, ...]:
+        """As the documents read now: the user may have undone a revert."""
+        found = await self.store.checkpoints(chat)
+        live = await self._live({item.document for item in found if item.reverted})
+        return checkpoint.brought_back(found, live)
+
+    async def _live(self, documents: Set[str]) -> Mapping[str, str]:
+        try:
+            return await self.editor.hashes(sorted(documents)) if documents else {}
+        except EditorError as error:  # then what is stored counts
+            logger.info("the documents are not compared: %s", error)
+            return {}
 
     async def _drop_diverged(self, chat: str, bufnr: int) -> None:
         try:
@@ -175,7 +198,7 @@ class Recovery:
         if run:
             return await self.store.chat_of(run), run
         chat = str(params.get("chat") or "")
-        found = [item.run for item in await self.store.checkpoints(chat) if not item.reverted]
+        found = [item.run for item in await self._checkpoints(chat) if not item.reverted]
         return chat, found[-1] if found else ""
 
     async def _run(

@@ -135,6 +135,7 @@ class Services:
             "approval.answer": self._answer_approval,
             "proposal.resolved": self._proposal_resolved,
             "recovery.runs": self._recovery.runs,
+            "recovery.look_again": self._recovery.look_again,
             "recovery.plan": self._recovery.plan,
             "recovery.snapshots": self._recovery.snapshots,
             "recovery.snapshot": self._recovery.snapshot,

@@ -8,8 +8,8 @@ a document.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 SnapshotKind = Literal["automatic", "before_restore"]
@@ -71,6 +71,17 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What the model of a chat has yet to be told of a text that was put back."""
+
+    text: str
+    document: str
+    before: str
+    """Hash of the text that was put away."""
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One run that is taken back, in all its documents."""
 
@@ -91,6 +102,35 @@ def cascade(run: str, checkpoints: Sequence[Checkpoint]) -> tuple[Step, ...]:
         Step(run=name, checkpoints=tuple(item for item in checkpoints if item.run == name))
         for name in reversed(order[order.index(run) :])
     )
+
+
+def brought_back(
+    checkpoints: Sequence[Checkpoint], live: Mapping[str, str]
+) -> tuple[Checkpoint, ...]:
+    """The same, where what was reverted and undone again does not count as reverted.
+
+    `live` are the hashes of the texts as they are now, by document.
+    """
+    standing = {(document, text) for document, text in live.items()}
+    found: list[Checkpoint] = []
+    for item in reversed(checkpoints):
+        if any((item.document, left) in standing for left in item.left):
+            standing.add((item.document, item.before))
+            item = replace(item, reverted=False)
+        found.append(item)
+    return tuple(reversed(found))
+
+
+def still_true(notes: Sequence[Note], live: Mapping[str, str]) -> tuple[str, ...]:
+    """The texts of the notes, oldest first, but for what was undone since."""
+    standing = {(document, text) for document, text in live.items()}
+    told: list[str] = []
+    for note in notes:
+        if (note.document, note.before) in standing:
+            standing.add((note.document, note.after))
+        else:
+            told.append(note.text)
+    return tuple(told)
 
 
 def state(checkpoints: Iterable[Checkpoint]) -> ReceiptState:

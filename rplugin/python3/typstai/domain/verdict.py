@@ -17,6 +17,7 @@ FACTS_SHOWN = 3
 FACTS_TOLD = 20
 LEAK_SOURCE = "typstai"
 """Source of the findings that are no compiler's: LaTeX and Markdown."""
+_VERBS = ("adds", "drops")
 _AS_BEFORE = "compiles as before"
 
 
@@ -44,7 +45,7 @@ class Verdict:
 
     def line(self) -> str:
         """One short line for the header of the diff, warnings first."""
-        parts = [f"! {words}" for words in self._warnings()]
+        parts = warning_parts(self._warnings())
         compiled = self._compiled()
         if not (parts and compiled == _AS_BEFORE):
             parts.append(compiled)
@@ -132,9 +133,23 @@ def marked(hunks: Sequence[Hunk], facts: Sequence[integrity.Finding]) -> tuple[H
     result: list[Hunk] = []
     for hunk in hunks:
         own = dict.fromkeys(fact.line() for fact in changed_facts([hunk]))
-        warnings = [f"! {line}" for line in own if line in told]
+        warnings = warning_parts([line for line in own if line in told])
         result.append(replace(hunk, reason=", ".join(warnings)))
     return tuple(result)
+
+
+def warning_parts(warnings: Sequence[str]) -> list[str]:
+    """The warnings as parts of a line, each mark and verb once: `! drops a, b · ! 1 → 2`."""
+    parts: list[str] = []
+    last = ""
+    for words in warnings:
+        verb, _, rest = words.partition(" ")
+        if verb in _VERBS and verb == last:
+            parts[-1] += f", {rest}"
+        else:
+            parts.append(f"! {words}")
+        last = verb
+    return parts
 
 
 def _is_leak(item: Diagnostic, path: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ..domain.document import Snapshot
 from ..domain.edit import LineChange
@@ -107,6 +107,12 @@ class NvimEditor:
     async def document(self, bufnr: int) -> str:
         """What the buffer's document is known by in the journal. Code: `no_buffer`."""
         return str(await self._bridge.call("journal.document_of", {"bufnr": bufnr}))
+
+    async def hashes(self, documents: Sequence[str]) -> Mapping[str, str]:
+        """Hashes of the texts of those documents that are loaded now, as the journal has them."""
+        params = {"documents": list(documents)}
+        found = cast(Mapping[str, str], await self._bridge.call("recovery.hashes", params))
+        return {str(document): str(text) for document, text in found.items()}
 
     def receipts(self, chat: str, receipts: Mapping[str, Any]) -> None:
         """Tell Lua which answers of a chat can be taken back; does not wait."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..domain import checkpoint as domain
 from ..domain.chat import UserTurn
-from ..domain.checkpoint import Checkpoint, SnapshotKind, Write, text_hash
+from ..domain.checkpoint import Checkpoint, Note, SnapshotKind, Write, text_hash
 from ..errors import StorageError
 from . import turns
 from .database import Database
@@ -121,11 +121,16 @@ class RecoveryStore:
         """
         await self._database.write(lambda db: db.execute(delete, (chat, document, live_hash)))
 
-    async def notes(self, chat: str) -> tuple[str, ...]:
-        """What the model of a chat has yet to be told."""
-        query = "SELECT text FROM notes WHERE chat = ? AND NOT told ORDER BY seq"
+    async def notes(self, chat: str) -> tuple[Note, ...]:
+        """What the model of a chat has yet to be told, oldest first."""
+        query = """
+            SELECT text, document, before, after FROM notes WHERE chat = ? AND NOT told ORDER BY seq
+        """
         rows = await self._database.read(lambda db: db.execute(query, (chat,)).fetchall())
-        return tuple(text for (text,) in rows)
+        return tuple(
+            Note(text=text, document=document, before=before, after=after)
+            for text, document, before, after in rows
+        )
 
     async def told(self, chat: str, notes: Sequence[str]) -> None:
         """These notes stand in a turn of the chat now."""
@@ -175,7 +180,7 @@ def _store_revert(db: sqlite3.Connection, record: Record) -> None:
     update = "UPDATE checkpoints SET reverted = ? WHERE run = ? AND document = ?"
     db.execute(update, (header.at, header.run, header.document))
     question = _question(db, header.chat, header.run) or "an earlier message"
-    _note(db, header.id, header.chat, domain.reverted_note(question))
+    _note(db, record, header.chat, domain.reverted_note(question))
 
 
 def _store_restore(db: sqlite3.Connection, record: Record) -> None:
@@ -192,12 +197,16 @@ def _store_restore(db: sqlite3.Connection, record: Record) -> None:
     """
     note = domain.restored_note(Path(header.document).name)
     for (chat,) in db.execute(concerned, (header.document,)).fetchall():
-        _note(db, header.id, chat, note)
+        _note(db, record, chat, note)
 
 
-def _note(db: sqlite3.Connection, record: str, chat: str, text: str) -> None:
-    insert = "INSERT OR IGNORE INTO notes (record, chat, text) VALUES (?, ?, ?)"
-    db.execute(insert, (record, chat, text))
+def _note(db: sqlite3.Connection, record: Record, chat: str, text: str) -> None:
+    insert = """
+        INSERT OR IGNORE INTO notes (record, chat, text, document, before, after)
+        VALUES (?, ?, ?, ?, ?, ?)
+    """
+    header = record.header
+    db.execute(insert, (header.id, chat, text, header.document, record.before, header.after))
 
 
 def _drop_checkpoints(db: sqlite3.Connection) -> None:

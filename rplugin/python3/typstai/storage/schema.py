@@ -92,5 +92,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         END
         """,
     ),
+    (
+        "ALTER TABLE notes ADD COLUMN document TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE notes ADD COLUMN before TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE notes ADD COLUMN after TEXT NOT NULL DEFAULT ''",
+    ),
 )
 LATEST = len(MIGRATIONS)

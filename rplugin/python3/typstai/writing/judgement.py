@@ -10,6 +10,7 @@ from dataclasses import replace
 from ..domain.integrity import Finding, compare
 from ..domain.proposal import Hunk
 from ..domain.prose import Piece, ProseReader
+from ..domain.verdict import warning_parts
 from .templates import Template
 
 MAX_SHOWN = 30
@@ -73,7 +74,8 @@ def marked(hunks: Sequence[Hunk], found: Sequence[str]) -> tuple[Hunk, ...]:
 def _reason(hunk: Hunk, found: Sequence[str]) -> str:
     old, new = "\n".join(hunk.old), "\n".join(hunk.new)
     here = {finding.line() for finding in compare(old, new)}
-    return ", ".join(f"! {line}" for line in found if line in here or _is_about(line, old, new))
+    own = [line for line in found if line in here or _is_about(line, old, new)]
+    return ", ".join(warning_parts(own))
 
 
 def _is_about(line: str, old: str, new: str) -> bool:
@@ -90,7 +92,7 @@ def _is_about(line: str, old: str, new: str) -> bool:
 
 def verdict(found: Sequence[str], compiled: str) -> str:
     """One short line for the proposal's header, warnings first."""
-    parts = [f"! {line}" for line in found]
+    parts = warning_parts(found)
     if compiled and not (parts and compiled == "compiles as before"):
         parts.append(compiled)
     return " · ".join(parts)

@@ -1,0 +1,92 @@
+"""Reverts and restores that the user took back with `u`: nobody is told the opposite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from endpoint import Endpoint, answer, tool_calls
+from session import Session
+
+TEXT = "= Report\n\nOne.\nTwo.\n"
+STATE = "require('typstai.receipts').of(select(1, ...)).state == select(2, ...)"
+
+
+def edit(session: Session, endpoint: Endpoint, search: str, replace: str) -> str:
+    args = {"search": search, "replace": replace}
+    endpoint.reply(tool_calls(("search_replace", args)))
+    endpoint.reply(answer("Done."))
+    assert session.ask(f"Write {replace}") == "complete"
+    return session.editor.lua("return _G.sent.ok.run")
+
+
+def revert(session: Session, run: str) -> Any:
+    session.editor.lua("_G.done = nil")
+    session.editor.lua(
+        "require('typstai').runs.revert(..., function(err) _G.done = { err = err or false } end)",
+        run,
+    )
+    return session.editor.wait_for("_G.done")
+
+
+def told_next(session: Session, endpoint: Endpoint) -> str:
+    endpoint.reply(answer("Yes."))
+    assert session.ask("And?") == "complete"
+    return str(endpoint.requests[-1].body["messages"][-1]["content"])
+
+
+@pytest.fixture
+def document(session: Session, endpoint: Endpoint) -> int:
+    session.use(endpoint, approval="auto")
+    return session.document(TEXT)
+
+
+def test_an_undone_revert_is_told_to_nobody_and_can_be_made_again(
+    session: Session, endpoint: Endpoint, document: int
+) -> None:
+    first = edit(session, endpoint, "One.", "1.")
+    second = edit(session, endpoint, "Two.", "2.")
+    written = session.lines(document)
+    revert(session, first)
+    session.show(document)
+    for run in (first, second):
+        session.editor.wait_for(STATE, run, "reverted")
+    session.editor.feed("uu")
+    assert session.lines(document) == written
+    for run in (first, second):
+        session.editor.wait_for(STATE, run, "available")
+    assert "were reverted" not in told_next(session, endpoint)
+    session.show(document)
+    assert revert(session, first) == {"err": False}
+    assert session.lines(document) == TEXT.split("\n")[:-1]
+
+
+def test_a_revert_that_was_redone_is_told(
+    session: Session, endpoint: Endpoint, document: int
+) -> None:
+    run = edit(session, endpoint, "One.", "1.")
+    revert(session, run)
+    session.show(document)
+    session.editor.feed("u")
+    session.editor.wait_for(STATE, run, "available")
+    session.editor.feed("<C-r>")
+    session.editor.wait_for(STATE, run, "reverted")
+    assert "were reverted" in told_next(session, endpoint)
+
+
+def test_an_undone_restore_is_not_told(session: Session, endpoint: Endpoint, document: int) -> None:
+    run = edit(session, endpoint, "One.", "1.")
+    session.editor.wait_for("require('typstai.receipts').of(...).snapshot", run)
+    snapshot = session.editor.lua("return require('typstai.receipts').of(...).snapshot", run)
+    session.show(document)
+    session.editor.feed("ggdd")
+    session.editor.lua(
+        "require('typstai').snapshots.restore(..., function(err) _G.done = { err or false } end)",
+        snapshot,
+    )
+    session.editor.wait_for("_G.done")
+    assert session.lines(document)[0] == "= Report"
+    session.editor.feed("u")
+    assert session.lines(document)[0] == ""
+    assert "earlier state" not in told_next(session, endpoint)
