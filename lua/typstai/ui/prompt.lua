@@ -47,6 +47,13 @@ function Prompt:draw_hint()
   })
 end
 
+--- Shows another key hint.
+---@param hint string
+function Prompt:set_hint(hint)
+  self.hint = hint
+  self:draw_hint()
+end
+
 ---@return string
 function Prompt:text()
   return table.concat(self.surface.prompt, "\n")

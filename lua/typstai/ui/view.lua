@@ -16,18 +16,6 @@
 local View = {}
 View.__index = View
 
-local function key_hint(glyphs)
-  local keys = require("typstai.config").get().keymaps.chat
-  local words = {}
-  local shown = { { "send_insert", "send" }, { "stop", "stop" }, { "help", "help" } }
-  for _, entry in ipairs(shown) do
-    if keys[entry[1]] then
-      table.insert(words, keys[entry[1]] .. " " .. entry[2])
-    end
-  end
-  return table.concat(words, glyphs.separator)
-end
-
 ---@private
 function View:tool_context(segment)
   local keys = require("typstai.config").get().keymaps.chat
@@ -50,7 +38,7 @@ function View:build(on_gone)
     end,
     gone = on_gone,
   })
-  self.prompt = Prompt.new(self.surface, key_hint(self.glyphs))
+  self.prompt = Prompt.new(self.surface, require("typstai.ui.waiting").hint(nil, self.glyphs))
   self.transcript = require("typstai.ui.transcript").new(self.surface, {
     glyphs = self.glyphs,
     tool = function(segment)
@@ -228,6 +216,7 @@ function View:refresh_tools(wanted)
     for _, block in ipairs(self.transcript:tools(wanted)) do
       self.transcript:refresh(block)
     end
+    self.prompt:set_hint(require("typstai.ui.waiting").hint(self.id, self.glyphs))
   end)
   self.cursor:draw_hints()
 end
