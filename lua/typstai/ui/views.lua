@@ -37,8 +37,13 @@ function M.list()
   return all
 end
 
+-- No `vim.iter`: Neovim would load its file when the user presses <C-c>, and lose the key.
 local function find(wanted)
-  return vim.iter(M.list()):find(wanted)
+  for _, view in ipairs(M.list()) do
+    if wanted(view) then
+      return view
+    end
+  end
 end
 
 ---@param id string
