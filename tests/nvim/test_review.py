@@ -205,13 +205,33 @@ def test_the_hint_shows_the_configured_keys_and_the_real_leader(editor: Editor) 
     assert editor.lines() == ["1"]
 
 
-def test_a_full_line_gets_a_shorter_hint_or_one_below(editor: Editor) -> None:
+def test_a_full_line_gets_its_hint_below_with_the_words(editor: Editor) -> None:
     editor.nvim.command("set columns=60 signcolumn=no")
     fill(editor, ["x" * 35, "y" * 58])
     propose(editor, (0, ["x" * 35], ["X"]), (1, ["y" * 58], ["Y"]))
-    assert hint(editor) == r"◆ 1/2 · \a \r"
+    assert hint(editor).startswith(r"◆ 1/2 · \a accept  \r reject")
     editor.feed("j")
     assert hint(editor).startswith(r"◆ 2/2 · \a accept")
+
+
+def test_a_stale_hunk_in_a_narrow_window_says_below_what_to_do(editor: Editor) -> None:
+    editor.nvim.command("set columns=40 signcolumn=no")
+    fill(editor, ["the first line", "two"])
+    propose(editor, (0, ["the first line"], ["the 1st line"]))
+    editor.feed("Ax<Esc>")
+    below = """
+    local ns = vim.api.nvim_get_namespaces()["typstai.hint"]
+    local words = {}
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, { details = true })) do
+      for _, line in ipairs(mark[4].virt_lines or {}) do
+        for _, chunk in ipairs(line) do table.insert(words, chunk[1]) end
+      end
+    end
+    return table.concat(words, " ")
+    """
+    editor.wait_for("(function() " + below + " end)():find('you changed', 1, true)")
+    shown = editor.lua(below)
+    assert all(word in shown for word in ("unavailable", "reject", "ask again"))
 
 
 def test_a_stale_hunk_says_what_happened_and_is_drawn_no_more(editor: Editor) -> None:

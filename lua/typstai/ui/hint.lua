@@ -114,7 +114,9 @@ end
 local function show_below(bufnr, row, texts, group, win)
   local info = vim.fn.getwininfo(win)[1]
   local text = fitting(texts, info.width - info.textoff) or texts[#texts]
-  api.nvim_buf_set_extmark(bufnr, NS, row, 0, { virt_lines = { { { "  " .. text, group } } } })
+  local width = info.width - info.textoff
+  local lines = require("typstai.ui.wrap").lines({ { "  " .. text, group } }, width, 8)
+  api.nvim_buf_set_extmark(bufnr, NS, row, 0, { virt_lines = lines })
 end
 
 --- Takes the hint of a buffer away.
@@ -138,6 +140,9 @@ function M.show()
   local texts = (is_stale and stale_texts or pending_texts)(hunk, glyphs)
   local win = api.nvim_get_current_win()
   local row = api.nvim_win_get_cursor(win)[1] - 1
+  -- A stale hunk without what to do, or keys without their words, say nothing: there is
+  -- room below.
+  texts = vim.list_slice(texts, 1, is_stale and 1 or #texts - 2)
   local text = fitting(texts, room_after(win, row))
   local group = is_stale and "TypstAIStale" or "TypstAIHint"
   if text then
