@@ -1,5 +1,5 @@
--- What goes along with the next message: selections, which are tracked, and images, which
--- are read when it is sent.
+-- What goes along with the next message: selections, which are tracked, and images and pages,
+-- which are read and drawn when it is sent.
 local M = {}
 
 M.MAX_SELECTIONS = 16
@@ -10,6 +10,8 @@ local IMAGES = { "png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff" }
 
 ---@type string[] absolute paths
 local images = {}
+---@type integer[] buffers whose page goes along
+local previews = {}
 ---@type fun()[]
 local listeners = {}
 
@@ -55,6 +57,18 @@ local function is_image(path)
   return vim.tbl_contains(IMAGES, vim.fn.fnamemodify(path, ":e"):lower())
 end
 
+local function open_previews()
+  return vim.tbl_filter(vim.api.nvim_buf_is_loaded, previews)
+end
+
+local function has_room()
+  if #images + #open_previews() < M.MAX_IMAGES then
+    return true
+  end
+  warn("A message takes at most %d images.", M.MAX_IMAGES)
+  return false
+end
+
 --- Attaches an image file.
 ---@param path? string without it, the image in the current buffer
 ---@return boolean attached
@@ -64,9 +78,7 @@ function M.add_image(path)
     warn("What image? :TypstAI add image PATH, of a %s file.", table.concat(IMAGES, ", "))
   elseif vim.fn.filereadable(path) == 0 then
     warn("There is no file %s.", path)
-  elseif #images >= M.MAX_IMAGES then
-    warn("A message takes at most %d images.", M.MAX_IMAGES)
-  else
+  elseif has_room() then
     if not vim.tbl_contains(images, path) then
       table.insert(images, path)
       changed()
@@ -74,6 +86,34 @@ function M.add_image(path)
     return true
   end
   return false
+end
+
+--- Attaches the page on which the cursor will be when the message is sent.
+---@param bufnr integer
+---@return boolean attached
+function M.add_preview(bufnr)
+  if vim.bo[bufnr].filetype ~= "typst" then
+    warn("A preview is of a Typst document: go to one first.")
+    return false
+  elseif vim.tbl_contains(previews, bufnr) then
+    return true
+  elseif not has_room() then
+    return false
+  end
+  table.insert(previews, bufnr)
+  changed()
+  return true
+end
+
+--- The documents whose page is attached, and where the cursor is in each.
+---@return { bufnr: integer, row0: integer, byte_col: integer }[]
+function M.previews()
+  return vim.tbl_map(function(bufnr)
+    local window = vim.fn.bufwinid(bufnr)
+    local at = window ~= -1 and vim.api.nvim_win_get_cursor(window)
+      or vim.api.nvim_buf_get_mark(bufnr, '"')
+    return { bufnr = bufnr, row0 = math.max(0, at[1] - 1), byte_col = at[2] }
+  end, open_previews())
 end
 
 --- Paths of the attached images.
@@ -112,6 +152,16 @@ function M.list()
       end, position),
     })
   end
+  previews = open_previews()
+  for position, bufnr in ipairs(previews) do
+    local name = vim.api.nvim_buf_get_name(bufnr)
+    table.insert(found, {
+      label = "preview " .. (name ~= "" and vim.fn.fnamemodify(name, ":.") or "[unnamed]"),
+      remove = remover(function(at)
+        table.remove(previews, at)
+      end, position),
+    })
+  end
   return found
 end
 
@@ -139,7 +189,7 @@ end
 
 --- Takes everything off: it was sent.
 function M.clear()
-  images = {}
+  images, previews = {}, {}
   require("typstai.capture").clear()
   changed()
 end

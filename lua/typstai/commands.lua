@@ -57,21 +57,6 @@ local function pick_model()
   end)
 end
 
-local function add_selection(_, command)
-  local range = require("typstai.selection").marked(command)
-  if require("typstai.attachments").add_selection(range) then
-    require("typstai.ui.chat").enter()
-  end
-end
-
-local function add_image(path)
-  if require("typstai.attachments").add_image(path) then
-    require("typstai.ui.chat").enter()
-  end
-end
-
-local ADD = { selection = add_selection, image = add_image }
-
 local function run_action(id, args, command)
   local action = require("typstai.actions").get(id or "")
   if not action then
@@ -187,20 +172,13 @@ M.SUBCOMMANDS = {
     "Choose whether edits wait for you."
   ),
   add = {
-    help = "Attach the selection, or an image file, to the next message.",
+    help = "Attach the selection, the page under the cursor, or an image to the next message.",
     args = 2,
     complete = function(words)
-      return words[2] == "image" and #words == 3 and vim.fn.getcompletion(words[3] or "", "file")
-        or vim.tbl_keys(ADD)
+      return require("typstai.add").complete(words)
     end,
     run = function(args, command)
-      local add = ADD[table.remove(args, 1)]
-      if add then
-        add(#args > 0 and table.concat(args, " ") or nil, command)
-      else
-        local message = "What to add? :'<,'>TypstAI add selection, or :TypstAI add image PATH"
-        tell("warn")({ message = message })
-      end
+      require("typstai.add").run(args, command)
     end,
   },
   remove = {

@@ -11,7 +11,16 @@ for name in sys.argv[1:]:
     except Exception as error:
         print("missing", name, type(error).__name__)
 ]]
-local PACKAGES = { "pynvim", "httpx", "msgspec", "pydantic", "PIL", "typst", "typst_syntax" }
+local PACKAGES = {
+  "pynvim",
+  "httpx",
+  "msgspec",
+  "pydantic",
+  "PIL",
+  "pypdfium2",
+  "typst",
+  "typst_syntax",
+}
 local INSTALL = "Run :TypstAI install."
 
 local function neovim()

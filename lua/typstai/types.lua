@@ -72,6 +72,8 @@
 ---@field width integer
 ---@field height integer
 ---@field thumbnail string a small PNG as base64, or ""
+---@field page? integer of a rendered document, from 1; 0 for an image file
+---@field pages? integer of that document
 
 ---@class typstai.Segment
 ---@field kind "reasoning"|"text"|"tool"

@@ -66,6 +66,7 @@ local function hand_to_python(view, text, attachments, callback)
     capture = taken.id,
     selections = attachments or taken.selections,
     images = attachments and {} or require("typstai.attachments").images(),
+    previews = attachments and {} or require("typstai.attachments").previews(),
   }, function(err, result)
     view.sending = false
     callback(err, result, view)

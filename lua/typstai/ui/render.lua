@@ -82,6 +82,10 @@ function M.user(turn, glyphs)
   for _, image in ipairs(turn.images or {}) do
     local size = ("%dx%d"):format(image.width, image.height)
     local label = ("+ image %s %s"):format(Page.clean(image.path), size)
+    if (image.page or 0) > 0 then
+      local path = Page.clean(image.path)
+      label = ("+ preview %s, page %d of %d"):format(path, image.page, image.pages)
+    end
     out:add({ { label, "TypstAIDim" } })
   end
   out:add({ { "" } })

@@ -94,7 +94,9 @@ def user_text(turn: UserTurn, *, seen: bool = False) -> str:
     for item in turn.selections:
         place = f"{item.path}:{item.start_line}-{item.end_line}"
         parts.append(fence("selection", f"{place}\n{item.text}"))
-    parts.extend(fence("image", _picture(item, seen)) for item in turn.images)
+    parts.extend(
+        fence("page" if item.page else "image", _picture(item, seen)) for item in turn.images
+    )
     if turn.notes:
         parts.append(fence("editor", "\n".join(turn.notes)))
     return "\n".join((*parts, turn.text))
@@ -102,7 +104,8 @@ def user_text(turn: UserTurn, *, seen: bool = False) -> str:
 
 def _picture(picture: Picture, seen: bool) -> str:
     sent = "attached" if seen else "shown in an earlier request, not attached again"
-    return f"{picture.path} ({picture.width} x {picture.height} pixels, {sent})"
+    page = f"page {picture.page} of {picture.pages}, rendered; " if picture.page else ""
+    return f"{picture.path} ({page}{picture.width} x {picture.height} pixels, {sent})"
 
 
 class _Ids:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..domain.chat import Picture
+from ..domain.preview import PagePreview
 from ..errors import TypstAIError
 from .providers.base import Image
 
@@ -51,20 +52,34 @@ async def attach(paths: tuple[str, ...], shown_as: tuple[str, ...]) -> tuple[Att
 
     `shown_as`: what the model and the user read as the path of each.
     """
-    if len(paths) > MAX_IMAGES:
-        raise ImageError(f"A message takes at most {MAX_IMAGES} images; take some off.")
+    check_count(len(paths))
     return await asyncio.to_thread(_attach_all, paths, shown_as)
+
+
+def check_count(count: int) -> None:
+    """Raises `ImageError` for more images and pages than a message takes."""
+    if count > MAX_IMAGES:
+        raise ImageError(f"A message takes at most {MAX_IMAGES} images; take some off.")
+
+
+async def attach_page(page: PagePreview, shown: str, *, with_thumbnail: bool) -> Attached:
+    """A page that was drawn, within the bounds of an image."""
+    return await asyncio.to_thread(_attach_page, page, shown, with_thumbnail)
+
+
+def _attach_page(page: PagePreview, shown: str, with_thumbnail: bool) -> Attached:
+    found = _attached(_open(page.png, shown), shown, with_thumbnail=with_thumbnail)
+    return replace(found, kept=replace(found.kept, page=page.number, pages=page.count))
 
 
 def _attach_all(paths: tuple[str, ...], shown_as: tuple[str, ...]) -> tuple[Attached, ...]:
     return tuple(
-        _attach(path, shown, with_thumbnail=position < MAX_THUMBNAILS)
+        _attached(_open(_read(path, shown), shown), shown, with_thumbnail=position < MAX_THUMBNAILS)
         for position, (path, shown) in enumerate(zip(paths, shown_as, strict=True))
     )
 
 
-def _attach(path: str, shown: str, *, with_thumbnail: bool) -> Attached:
-    pixels = _open(_read(path, shown), shown)
+def _attached(pixels: Pixels, shown: str, *, with_thumbnail: bool) -> Attached:
     width, height = pixels.size
     sent = _bounded_png(pixels)
     thumbnail = _thumbnail(pixels) if with_thumbnail else ""

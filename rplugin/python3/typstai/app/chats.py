@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..agent.conversation import Conversation, Means
-from ..agent.images import Attached, attach
+from ..agent.images import Attached, attach, check_count
 from ..agent.run import Run, Target
 from ..agent.tools.toolset import ToolSet
 from ..domain.chat import RunStatus, Selection, turn_to_dict
 from ..domain.diagnostic import Checker, LeakFinder
 from ..domain.docs import Docs
 from ..domain.ledger import Ledger
+from ..domain.preview import PageRenderer
 from ..domain.project import ProjectFiles
 from ..domain.proposal import Hunk
 from ..editor.port import Editor
@@ -28,6 +29,7 @@ from ..typst.project import find_root
 from . import requests
 from .choices import Choices
 from .models import Choice, Models
+from .previews import Previews
 from .recorder import ChatRecorder
 from .requests import Place, Send, decode
 
@@ -46,6 +48,7 @@ class Chats:
     choices: Choices
     tools: ToolSet
     checker: Checker
+    renderer: PageRenderer
     leaks: LeakFinder
     files: ProjectFiles
     docs: Docs
@@ -76,7 +79,7 @@ class Chats:
         return await self._chat(await self.store.create(await self._root(decode(Place, params))))
 
     async def send(self, params: Any) -> dict[str, Any]:
-        """Start a run for `{chat, text, target, capture, selections, images}`; its id.
+        """Start a run for `{chat, text, target, capture, selections, images, previews}`; its id.
 
         A `stop` that comes before the run has begun ends it as soon as it has.
         """
@@ -98,7 +101,7 @@ class Chats:
         record, turns = await self.store.load(request.chat)
         conversation.refresh(turns)
         run = await self._run(record, conversation.ledger, request)
-        images = await self._images(run, choice, request.images)
+        images, told = await self._images(run, choice, request)
         notes = await self.recovery.before_send(run.chat, run.target.bufnr)
         await conversation.send(
             request.text,
@@ -113,7 +116,7 @@ class Chats:
             file=run.relative(request.target.path) if request.target else "",
             selections=tuple(_selection(run, item) for item in request.selections),
             images=images,
-            notes=notes,
+            notes=(*notes, *told),
         )
         await self.recovery.told(run.chat, notes)
         self.changed()
@@ -121,15 +124,26 @@ class Chats:
         return run
 
     async def _images(
-        self, run: Run, choice: Choice, paths: tuple[str, ...]
-    ) -> tuple[Attached, ...]:
-        """The attached images as they are now. Raises `SettingsError`, `ImageError`."""
-        if paths and not choice.vision:
+        self, run: Run, choice: Choice, request: Send
+    ) -> tuple[tuple[Attached, ...], tuple[str, ...]]:
+        """The attached images and pages as they are now, and what to tell the model of them.
+
+        Raises `SettingsError`, `ImageError`.
+        """
+        paths, wanted = request.images, request.previews
+        if (paths or wanted) and not choice.vision:
             raise SettingsError(
                 f"The model {choice.model.name} takes no images: choose one with `vision = true`,"
-                " or take the image off with :TypstAI remove."
+                f" or take the {'image' if paths else 'preview'} off with :TypstAI remove."
             )
-        return await attach(paths, tuple(run.relative(path) for path in paths)) if paths else ()
+        check_count(len(paths) + len(wanted))
+        images = await attach(paths, tuple(run.relative(path) for path in paths)) if paths else ()
+        pages, notes = await self._previews.attach(run, wanted, beside=len(images))
+        return (*images, *pages), notes
+
+    @property
+    def _previews(self) -> Previews:
+        return Previews(editor=self.editor, renderer=self.renderer, root_of=self._root)
 
     async def stop(self, params: dict[str, Any]) -> None:
         """Stop the run of `{chat}`, or every run when none is named."""

@@ -28,6 +28,14 @@ class Selection(msgspec.Struct, frozen=True):
     text: str
 
 
+class Preview(msgspec.Struct, frozen=True):
+    """A document whose page is to be drawn, and where its cursor is; from 0."""
+
+    bufnr: int
+    row0: int
+    byte_col: int
+
+
 class Send(msgspec.Struct, frozen=True):
     chat: str
     text: str
@@ -36,6 +44,7 @@ class Send(msgspec.Struct, frozen=True):
     selections: tuple[Selection, ...] = ()
     images: tuple[str, ...] = ()
     """Absolute paths."""
+    previews: tuple[Preview, ...] = ()
 
 
 T = TypeVar("T")

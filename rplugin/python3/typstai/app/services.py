@@ -60,6 +60,7 @@ class Services:
             choices=self._choices,
             tools=_tools(settings),
             checker=self._compiler,
+            renderer=self._compiler,
             leaks=TypstLeaks(),
             files=DiskFiles(),
             docs=Reference(),

@@ -71,6 +71,10 @@ class Picture:
     height: int = 0
     thumbnail: str = field(default="", repr=False)
     """A small PNG as base64; empty where none is kept."""
+    page: int = 0
+    """Of a rendered document, from 1; 0 for an image file."""
+    pages: int = 0
+    """How many pages that document has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

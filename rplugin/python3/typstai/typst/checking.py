@@ -7,15 +7,17 @@ import shutil
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typst
 
 from ..domain.diagnostic import CheckResult, Diagnostic
+from ..domain.preview import PagePreview
 from .diagnostics import parse_diagnostics
 from .findings import complete, missing_package
 from .main_file import MainFinder
+from .preview import LOST, draw, mark, page_of_marks
 from .protocol import Job, WorkerSettings
 from .shadow import ShadowTree
 from .sources import Sources
@@ -43,8 +45,18 @@ class Checking:
         try:
             result = self._project(job.root).check(job)
         except OSError as error:
-            result = CheckResult(status="unavailable", note=f"The project cannot be read: {error}.")
+            result = _unreadable(error)
         return replace(result, millis=(time.perf_counter() - started) * 1000)
+
+    def preview(self, job: Job, cursor: tuple[int, int]) -> tuple[CheckResult, PagePreview | None]:
+        """Draw the page of `job.path` at `cursor`, or report why there is none."""
+        try:
+            return self._project(job.root).preview(job, cursor)
+        except OSError as error:
+            return _unreadable(error), None
+        except ModuleNotFoundError as error:
+            note = f"The Python package {error.name} is missing; run :TypstAI install."
+            return CheckResult(status="unavailable", note=note), None
 
     def age_cache(self) -> None:
         """Let the compiler forget what recent documents no longer use."""
@@ -64,6 +76,19 @@ class Checking:
         return project
 
 
+def _unreadable(error: OSError) -> CheckResult:
+    return CheckResult(status="unavailable", note=f"The project cannot be read: {error}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Laid:
+    """A project as it is to be compiled; paths are relative to its root."""
+
+    path: str
+    main: str
+    texts: dict[str, str]
+
+
 class _Project:
     """One project folder: its shadow, and a compiler for each main file."""
 
@@ -81,6 +106,49 @@ class _Project:
         shutil.rmtree(self._shadow.target, ignore_errors=True)
 
     def check(self, job: Job) -> CheckResult:
+        laid = self._lay(job)
+        if isinstance(laid, CheckResult):
+            return laid
+        path, main, texts = laid.path, laid.main, laid.texts
+        sources = Sources(Path(self._root), texts)
+        compiled = self._compile(main, sources)
+        readable = [self._readable(item) for item in compiled]
+        result = CheckResult(
+            status="checked",
+            diagnostics=complete(readable, sources, {path, *texts})[:MAX_DIAGNOSTICS],
+            main=main,
+        )
+        return self._qualified(result, path, compiled, texts)
+
+    def preview(self, job: Job, cursor: tuple[int, int]) -> tuple[CheckResult, PagePreview | None]:
+        """The page at the cursor; else the first page; else what is wrong with the document."""
+        text = job.overlay.get(job.path)
+        marked, count = mark(text, *cursor) if text is not None else ("", 0)
+        if count:
+            laid = self._lay(replace(job, overlay={**job.overlay, job.path: marked}))
+            page = self._draw(laid, count) if isinstance(laid, _Laid) else None
+            if page:
+                return CheckResult(status="checked"), page
+        laid = self._lay(job)
+        if isinstance(laid, CheckResult):
+            return laid, None
+        page = self._draw(laid, 0)
+        return (CheckResult(status="checked"), page) if page else (self.check(job), None)
+
+    def _draw(self, laid: _Laid, marks: int) -> PagePreview | None:
+        """None when it does not compile."""
+        os.chdir(self._shadow.target)
+        compiler = self._compiler(laid.main)
+        try:
+            pdf = compiler.compile(format="pdf")
+            number = page_of_marks(compiler, marks) if marks else None
+        except (typst.TypstError, RuntimeError):  # what is wrong is told by a check
+            return None
+        assert isinstance(pdf, bytes)
+        return draw(pdf, number or 1, "" if number else LOST)
+
+    def _lay(self, job: Job) -> _Laid | CheckResult:
+        """Put the project into the shadow, or say why it cannot be compiled."""
         path = self._inner(job.path)
         if path is None:
             return CheckResult(status="unavailable", note="The file is outside its project.")
@@ -96,15 +164,7 @@ class _Project:
         self._shadow.update({name: text.encode() for name, text in texts.items()}, main)
         if not (self._shadow.target / main).is_file():
             return CheckResult(status="unavailable", note=f"There is no file {main}.", main=main)
-        sources = Sources(Path(self._root), texts)
-        compiled = self._compile(main, sources)
-        readable = [self._readable(item) for item in compiled]
-        result = CheckResult(
-            status="checked",
-            diagnostics=complete(readable, sources, {path, *texts})[:MAX_DIAGNOSTICS],
-            main=main,
-        )
-        return self._qualified(result, path, compiled, texts)
+        return _Laid(path=path, main=main, texts=texts)
 
     def _qualified(
         self,

@@ -9,9 +9,10 @@ import tempfile
 from dataclasses import dataclass
 
 from ..domain.diagnostic import CheckResult
+from ..domain.preview import PagePreview
 from ..errors import CompilerError
 from .process import WorkerEnded, WorkerProcess
-from .protocol import Job, WorkerSettings, decode_reply, encode
+from .protocol import Job, Reply, WorkerSettings, decode_reply, encode
 
 TIMEOUT_S = 20.0
 MEMORY_MIB = 4096
@@ -37,9 +38,9 @@ class CompilerOptions:
 
 
 class TypstCompiler:
-    """`Checker` over one worker process, started with the first check.
+    """`Checker` and `PageRenderer` over one worker process, started with the first of them.
 
-    Checks are served one after the other. A cancelled check that has begun runs
+    Checks and pages are served one after the other. A cancelled check that has begun runs
     on (killing it would throw away the warm compiler, which costs more than the
     rest of the compilation), its result is dropped, and the next check waits for
     it, at most until its time is up.
@@ -48,7 +49,7 @@ class TypstCompiler:
     def __init__(self, options: CompilerOptions | None = None) -> None:
         self._options = options or CompilerOptions()
         self._turn = asyncio.Lock()
-        self._running: asyncio.Task[CheckResult] | None = None
+        self._running: asyncio.Task[Reply] | None = None
         self._worker: WorkerProcess | None = None
         self._folder = ""
         self._closed = False
@@ -63,15 +64,25 @@ class TypstCompiler:
 
         Never raises for a document's sake; see `Checker.check`.
         """
+        return (await self._reply(Job(root=root, path=path, overlay=overlay))).result
+
+    async def render(
+        self, *, root: str, path: str, overlay: dict[str, str], row0: int, byte_col: int
+    ) -> PagePreview:
+        """Draw the page of a place; see `PageRenderer.render`."""
+        job = Job(root=root, path=path, overlay=overlay, cursor=(row0, byte_col))
+        reply = await self._reply(job)
+        return reply.page or PagePreview(note=_why(reply.result))
+
+    async def _reply(self, job: Job) -> Reply:
         async with self._turn:
             if self._running is not None:
                 await asyncio.wait({self._running})
             if self._closed:
-                return _SHUT_DOWN
-            job = encode(Job(root=root, path=path, overlay=overlay))
-            running = self._running = asyncio.create_task(self._serve(job))
+                return _without_page(_SHUT_DOWN)
+            running = self._running = asyncio.create_task(self._serve(encode(job)))
             await asyncio.wait({running})
-            return _SHUT_DOWN if running.cancelled() else running.result()
+            return _without_page(_SHUT_DOWN) if running.cancelled() else running.result()
 
     async def close(self) -> None:
         """End the worker and remove its files; later checks are unavailable."""
@@ -81,24 +92,25 @@ class TypstCompiler:
             await asyncio.wait({self._running})
         await self._stop()
 
-    async def _serve(self, job: bytes) -> CheckResult:
+    async def _serve(self, job: bytes) -> Reply:
         try:
             return await self._ask(job)
         except CompilerError as error:
-            return CheckResult(status="unavailable", note=str(error))
+            result = CheckResult(status="unavailable", note=str(error))
         except TimeoutError:
             await self._stop()
             seconds = f"{self._options.timeout_s:g} s"
             note = f"Typst was stopped after {seconds}: the document takes too long to compile."
-            return CheckResult(status="timeout", note=note)
+            result = CheckResult(status="timeout", note=note)
         except WorkerEnded as ended:
             await self._stop()
-            return self._crashed(ended.code)
+            result = self._crashed(ended.code)
         except OSError as error:
             note = f"There is no room for temporary files: {error.strerror}."
-            return CheckResult(status="unavailable", note=note)
+            result = CheckResult(status="unavailable", note=note)
+        return _without_page(result)
 
-    async def _ask(self, job: bytes) -> CheckResult:
+    async def _ask(self, job: bytes) -> Reply:
         try:
             answer = await self._bounded(job)
         except WorkerEnded as ended:
@@ -109,7 +121,7 @@ class TypstCompiler:
         reply = decode_reply(answer)
         if reply.rss_mib > self._options.recycle_mib or reply.result.status == "crashed":
             await self._stop()
-        return reply.result
+        return reply
 
     async def _bounded(self, job: bytes) -> bytes:
         async with asyncio.timeout(self._options.timeout_s):
@@ -146,3 +158,17 @@ class TypstCompiler:
             note = "The Typst worker could not start; see :checkhealth typstai."
             return CheckResult(status="unavailable", note=note)
         return CheckResult(status="crashed", note=f"Typst crashed (signal {-code}).")
+
+
+def _without_page(result: CheckResult) -> Reply:
+    return Reply(result=result, rss_mib=0)
+
+
+def _why(result: CheckResult) -> str:
+    """Why no page was drawn, in one sentence."""
+    errors = [item for item in result.diagnostics if item.severity == "error"]
+    if result.note or not errors:
+        return result.note or "The document could not be drawn."
+    first = errors[0]
+    place = f" ({first.path}:{first.row0 + 1})" if first.path else ""
+    return f"The document does not compile: {first.message.rstrip('.')}{place}."

@@ -25,6 +25,8 @@ main()
 """Imports the worker without the package's entry point, which needs Neovim's client."""
 
 _LIBRARIES = ("typst", "typst_syntax", "msgspec")
+_DRAWING = ("pypdfium2", "PIL")
+"""Needed for previews only: without them documents are checked all the same."""
 _KEPT = ("HOME", "LANG", "PATH", "TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME")
 _PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
 _NOWHERE = "http://127.0.0.1:9"
@@ -92,11 +94,12 @@ class WorkerProcess:
 def _folders() -> list[str]:
     """The package's own folder, then those that hold the libraries it needs."""
     folders: list[str] = []
-    for name in _LIBRARIES:
+    for name in (*_LIBRARIES, *_DRAWING):
         spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
+        if spec is not None and spec.origin is not None:
+            folders.append(str(Path(spec.origin).parent.parent))
+        elif name in _LIBRARIES:
             raise CompilerError(f"The Python package {name} is missing; run :TypstAI install.")
-        folders.append(str(Path(spec.origin).parent.parent))
     return [str(Path(__file__).parent.parent), *dict.fromkeys(folders)]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from ..domain.diagnostic import CheckResult
+from ..domain.preview import PagePreview
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +26,13 @@ class WorkerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One check; paths are absolute."""
+    """One check, or with a `cursor` one page to draw; paths are absolute."""
 
     root: str
     path: str
     overlay: dict[str, str]
+    cursor: tuple[int, int] | None = None
+    """A place in `path`, row and byte column from 0: its page is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,8 @@ class Reply:
 
     result: CheckResult
     rss_mib: int
+    page: PagePreview | None = None
+    """What was drawn; None for a check, and for a document that does not compile."""
 
 
 def encode(message: WorkerSettings | Job | Reply) -> bytes:
@@ -52,7 +57,7 @@ def encode(message: WorkerSettings | Job | Reply) -> bytes:
 def _without_surrogates(job: Job) -> Job:
     """Bytes that were no UTF-8 become question marks; the compiler would refuse the file."""
     texts = {path: text.encode("utf-8", "replace").decode() for path, text in job.overlay.items()}
-    return Job(root=job.root, path=job.path, overlay=texts)
+    return replace(job, overlay=texts)
 
 
 def decode_settings(line: bytes) -> WorkerSettings:

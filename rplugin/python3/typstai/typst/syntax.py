@@ -48,6 +48,11 @@ class Tree:
             parts = _split(inner)
         return tuple(path)
 
+    def children(self, node: Node) -> tuple[Node, ...]:
+        """The parts of a node, in their order."""
+        starts, parts = self._top if node == self.root else _split(node)
+        return tuple(_node(part, start) for part, start in zip(parts, starts, strict=False))
+
 
 _Parts = tuple[list[int], list[typst_syntax.SyntaxNode]]
 

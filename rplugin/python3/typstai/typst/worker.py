@@ -1,4 +1,4 @@
-"""The worker process: reads jobs from stdin, checks, writes results to stdout.
+"""The worker process: reads jobs from stdin, checks or draws, writes results to stdout.
 
 It never outlives its host: a thread watches stdin and ends the process when it
 closes, also in the middle of a compilation, which does not hold the GIL.
@@ -15,6 +15,7 @@ import threading
 from typing import BinaryIO
 
 from ..domain.diagnostic import CheckResult
+from ..domain.preview import PagePreview
 from .checking import Checking
 from .protocol import Job, Reply, decode_job, decode_settings, encode
 
@@ -31,18 +32,20 @@ def main() -> None:
     reader = threading.Thread(target=_read, args=(jobs, settings.folder), daemon=True)
     reader.start()
     while True:
-        result = _check(checking, decode_job(jobs.get()))
-        replies.write(encode(Reply(result=result, rss_mib=_rss_mib())))
+        result, page = _serve(checking, decode_job(jobs.get()))
+        replies.write(encode(Reply(result=result, page=page, rss_mib=_rss_mib())))
         replies.flush()
         checking.age_cache()
 
 
-def _check(checking: Checking, job: Job) -> CheckResult:
+def _serve(checking: Checking, job: Job) -> tuple[CheckResult, PagePreview | None]:
     try:
-        return checking.check(job)
+        if job.cursor is not None:
+            return checking.preview(job, job.cursor)
+        return checking.check(job), None
     except BaseException as error:  # a panic of the compiler is no Exception
-        name = type(error).__name__
-        return CheckResult(status="crashed", note=f"The check itself failed ({name}: {error}).")
+        note = f"The check itself failed ({type(error).__name__}: {error})."
+        return CheckResult(status="crashed", note=note), None
 
 
 def _take_stdout() -> BinaryIO:
