@@ -59,7 +59,8 @@ local function edit(bufnr, change)
     local row = change.row0 + step.old_row
     if step.spans then
       reword(bufnr, row, step)
-    else
+    elseif not vim.deep_equal(step.old, step.new) then
+      -- (An edit that changes nothing would still be a step of undo.)
       api.nvim_buf_set_lines(bufnr, row, row + #step.old, true, step.new)
     end
   end

@@ -101,6 +101,12 @@ M.SCHEMA = {
     help = "Project folders in which ghost text is on from the start.",
   },
   { "limits.tool_rounds", type = "number", default = 32, help = "Tool rounds one run may take." },
+  {
+    "limits.decision_timeout",
+    type = "number",
+    default = 0,
+    help = "Seconds after which a change that waits for you counts as rejected; 0: never.",
+  },
   { "ui.width", type = "number", default = 0.42, help = "Width of the chat: a share, or columns." },
   {
     "ui.start_insert",

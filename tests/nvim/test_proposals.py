@@ -388,6 +388,16 @@ def test_an_edited_hunk_lands_as_edited(editor: Editor) -> None:
     assert told(editor)[0]["params"]["hunks"][0]["new"] == ["first", "and more"]
 
 
+def test_a_hunk_edited_until_it_changes_nothing_makes_no_undo_step(editor: Editor) -> None:
+    fill(editor, ["", "two"])
+    propose(editor, (0, [""], ["1"]))
+    call(editor, "edit", "p1", "h1", "")
+    before = editor.nvim.funcs.undotree()["seq_last"]
+    call(editor, "accept", "p1")
+    assert editor.lines() == ["", "two"]
+    assert editor.nvim.funcs.undotree()["seq_last"] == before
+
+
 def test_a_hunk_is_edited_in_a_scratch_buffer_and_taken_over_by_write(editor: Editor) -> None:
     fill(editor, ["one", "two"])
     propose(editor, (0, ["one"], ["1"]))

@@ -179,6 +179,20 @@ def test_a_document_changed_between_proposal_and_accept_keeps_what_was_typed(
     assert "h1 (lines 1-1) not applied: the writer changed these lines; read them again." in told
 
 
+def test_a_change_that_is_not_decided_in_time_counts_as_rejected_where_that_is_set(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, limits={"decision_timeout": 0.2})
+    document = session.document("one\n")
+    endpoint.reply(tool_calls(("search_replace", {"search": "one", "replace": "1"})))
+    endpoint.reply(answer("I see."))
+    assert session.ask("Numbers.") == "complete"
+    told = endpoint.requests[1].body["messages"][-1]["content"]
+    assert "rejected by the writer: no decision came in time" in told
+    assert session.lines(document) == ["one"]
+    assert session.editor.lua("return require('typstai').proposals.list()") == []
+
+
 def test_a_reason_given_with_the_command_reaches_the_model(
     session: Session, endpoint: Endpoint
 ) -> None:

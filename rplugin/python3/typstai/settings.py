@@ -137,6 +137,8 @@ class TypstOptions(_Options):
 
 class LimitOptions(_Options):
     tool_rounds: int = Field(default=32, ge=1, le=1000)
+    decision_timeout: float = Field(default=0, ge=0)
+    """Seconds; 0 waits for ever."""
 
 
 class AutocompleteOptions(_Options):

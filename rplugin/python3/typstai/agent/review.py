@@ -7,6 +7,7 @@ a change of the buffer.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from .suggestion import MAX_EDITED_CHARACTERS, edited_note
 from .tools.toolset import Invocation
 
 MAX_DOCUMENT_CHARS = 1_000_000
+UNANSWERED = "no decision came in time; ask before proposing it again"
 CLASH = "you changed these lines after the model had read them"
 
 Lines = tuple[str, ...]
@@ -164,10 +166,18 @@ async def _decide(invocation: Invocation, proposal: Proposal) -> Sequence[Hunk]:
     invocation.waiting(label=label, proposal=proposal.id)
     await editor.propose(proposal)
     try:
-        return await editor.decision(proposal.id)
+        async with asyncio.timeout(invocation.run.decision_seconds):
+            return await editor.decision(proposal.id)
+    except TimeoutError:
+        return [_unanswered(hunk) for hunk in await editor.withdraw(proposal.id)]
     except BaseException:  # cancelled or failed: what is not decided is taken down
         await editor.withdraw(proposal.id)
         raise
+
+
+def _unanswered(hunk: Hunk) -> Hunk:
+    is_open = hunk.state == "rejected" and not hunk.reason
+    return replace(hunk, reason=UNANSWERED) if is_open else hunk
 
 
 def _suggested(proposal: Proposal, verdict: Verdict, note: str) -> ToolOutcome:

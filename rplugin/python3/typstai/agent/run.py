@@ -55,6 +55,8 @@ class Run:
     docs: Docs
     ledger: Ledger
     tool_rounds: int
+    decision_seconds: float | None = None
+    """How long a proposed edit waits for the user; None waits for ever."""
     opened: set[str] = field(default_factory=set[str])
     """Tools that the user allowed for the rest of this run."""
     corrections: Corrections = field(default_factory=Corrections)

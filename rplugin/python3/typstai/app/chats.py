@@ -221,6 +221,7 @@ class Chats:
             docs=self.docs,
             ledger=ledger,
             tool_rounds=self.settings.limits.tool_rounds,
+            decision_seconds=self.settings.limits.decision_timeout or None,
         )
 
     def _ended(self, run: Run, status: RunStatus) -> None:
