@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, groupby
 from typing import Any
 
 Step = dict[str, Any]
@@ -175,12 +175,14 @@ class Model:
             assert hunk["state"] == "pending"
             between = (self._row(start - 1), self._row(start))
             unique = has_landmark(stand, self.text)
+            if is_part(hunk):
+                unique = "\n".join(self.text).count(hunk["old"][0]) == 1
             self.hunks[key] = awaited = Awaited([stand], between, unique, self.steps)
         if hunk["state"] == "stale":
             assert not self._must_be_pending(awaited, size), (key, hunk)
             return
         assert 0 <= start <= len(self.now)
-        assert [line.text for line in stand] == hunk["old"]
+        assert standing(hunk, [line.text for line in stand]) == hunk["old"]
         if size == 0:
             self._check_insertion(awaited, start, (key, hunk))
         if not any(same(stand, place) for place in awaited.places):
@@ -217,6 +219,17 @@ class Model:
         return any(window == place and all(line.sure for line in window) for window in windows)
 
 
+def is_part(hunk: Any) -> bool:
+    return "start_col" in hunk
+
+
+def standing(hunk: Any, texts: list[str]) -> list[str]:
+    """What stands at the place of a hunk."""
+    if not is_part(hunk):
+        return texts
+    return [text.encode()[hunk["start_col"] : hunk["finish_col"]].decode() for text in texts]
+
+
 def same(stand: Sequence[Line], place: Sequence[Line]) -> bool:
     return all(one.ids & other.ids for one, other in zip(stand, place, strict=True))
 
@@ -228,22 +241,41 @@ def has_landmark(stand: Sequence[Line], text: Sequence[str]) -> bool:
 def fitting(chosen: Sequence[Any]) -> list[Any]:
     """Those that can land together: from the top, insertions first, none over another."""
     made: list[Any] = []
-    free = 0
-    for hunk in sorted(chosen, key=lambda hunk: (hunk["start"], bool(hunk["old"]))):
-        if hunk["start"] >= free:
+    free = (0, 0)
+    for hunk in sorted(chosen, key=_place):
+        if (hunk["start"], hunk.get("start_col", 0)) >= free:
             made.append(hunk)
-            free = hunk["start"] + len(hunk["old"])
+            free = (hunk["start"] + len(hunk["old"]), 0)
+            if is_part(hunk):
+                free = (hunk["start"], hunk["finish_col"])
     return made
+
+
+def _place(hunk: Any) -> tuple[int, bool, int]:
+    return hunk["start"], bool(hunk["old"]), hunk.get("start_col", -1)
 
 
 def applied(now: list[Line], made: Sequence[Any]) -> list[Line]:
     new: list[Line] = []
     done = 0
-    for hunk in made:
-        end = hunk["start"] + len(hunk["old"])
-        new += now[done : hunk["start"]] + derived(now[hunk["start"] : end], hunk["new"])
+    for (start, size), hunks in groupby(made, lambda hunk: (hunk["start"], len(hunk["old"]))):
+        end = start + size
+        new += now[done:start]
+        for texts in _new_texts(now, list(hunks)):
+            new += derived(now[start:end], texts)
         done = end
     return [*new, *now[done:]] or fresh_all([""])
+
+
+def _new_texts(now: list[Line], hunks: list[Any]) -> list[list[str]]:
+    """What hunks at one place write: parts of a line together, insertions one by one."""
+    if not is_part(hunks[0]):
+        return [hunk["new"] for hunk in hunks]
+    line = now[hunks[0]["start"]].text.encode()
+    for hunk in reversed(hunks):
+        written = "\n".join(hunk["new"]).encode()
+        line = line[: hunk["start_col"]] + written + line[hunk["finish_col"] :]
+    return [line.decode().split("\n")]
 
 
 def derived(old: Sequence[Line], texts: Iterable[str]) -> list[Line]:

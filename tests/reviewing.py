@@ -8,6 +8,8 @@ from typing import Any
 from editor import Editor
 
 Change = tuple[int, list[str], list[str]]
+Part = tuple[int, int, str, str]
+"""Row, byte column, old and new of a part of a line."""
 
 _RECORD = """
 _G.told = {}
@@ -47,12 +49,16 @@ def fill(editor: Editor, lines: Sequence[str]) -> None:
 
 
 def proposal(
-    *changes: Change, name: str = "p1", chat: str = "c1", bufnr: int = 1, verdict: str = ""
+    *changes: Change | Part,
+    name: str = "p1",
+    chat: str = "c1",
+    bufnr: int = 1,
+    verdict: str = "",
 ) -> dict[str, Any]:
     """A `typstai.Proposal` with these hunks, `h1` from the first."""
     hunks = [
-        {"id": f"h{i}", "row0": row0, "old": old, "new": new, "state": "pending", "reason": ""}
-        for i, (row0, old, new) in enumerate(changes, start=1)
+        {"id": f"h{i}", "state": "pending", "reason": "", **_lines_of(change)}
+        for i, change in enumerate(changes, start=1)
     ]
     return {
         "id": name, "bufnr": bufnr, "path": "main.typ", "chat": chat, "run": "r1", "call": "k1",
@@ -60,9 +66,17 @@ def proposal(
     }  # fmt: skip
 
 
+def _lines_of(change: Change | Part) -> dict[str, Any]:
+    match change:
+        case (row0, old, new):
+            return {"row0": row0, "old": old, "new": new}
+        case (row0, byte_col, old, new):
+            return {"row0": row0, "byte_col": byte_col, "old": [old], "new": [new]}
+
+
 def propose(
     editor: Editor,
-    *changes: Change,
+    *changes: Change | Part,
     name: str = "p1",
     chat: str = "c1",
     bufnr: int = 0,

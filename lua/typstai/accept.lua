@@ -8,9 +8,12 @@ local CHANGED = "The lines were changed meanwhile."
 
 -- An anchor at the very place of an insertion moves by what was asked for first, which
 -- the gravity of its mark cannot know.
-local function comes_before(change, hunk, row)
+local function comes_before(change, hunk, row, col)
   if change.row0 ~= row then
     return change.row0 < row
+  end
+  if change.byte_col and col then
+    return change.byte_col < col
   end
   if #change.old > 0 or #hunk.old > 0 then
     return #change.old == 0
@@ -22,38 +25,50 @@ local function comes_before(change, hunk, row)
   return one.index < other.index
 end
 
-local function shifted(row, hunk, changes, made)
-  local shift = 0
+-- Row of what stands at a place, after the changes; of a part of a line also its column.
+local function shifted(row, col, hunk, changes, made)
+  local shift, col_shift = 0, 0
   for i, change in ipairs(changes) do
-    if made[i] and comes_before(change, hunk, row) then
+    if made[i] and comes_before(change, hunk, row, col) then
       shift = shift + #change.new - #change.old
+      if change.byte_col and change.row0 == row then
+        col_shift = col_shift + #change.new[#change.new] - #change.old[1]
+      end
     end
   end
-  return row + shift
+  return row + shift, col and col + col_shift
 end
 
-local function overlaps(row, hunk, changes, made)
+local function overlaps(row, col, hunk, changes, made)
   for i, change in ipairs(changes) do
-    if made[i] and row < change.row0 + #change.old and row + #hunk.old > change.row0 then
+    if made[i] and change.byte_col and col then
+      if
+        row == change.row0
+        and col < change.byte_col + #change.old[1]
+        and col + #hunk.old[1] > change.byte_col
+      then
+        return true
+      end
+    elseif made[i] and row < change.row0 + #change.old and row + #hunk.old > change.row0 then
       return true
     end
   end
   return false
 end
 
--- Rows of the pending hunks that stay.
-local function rows_of_others(bufnr, chosen)
-  local is_chosen, rows = {}, {}
+-- Places of the pending hunks that stay.
+local function places_of_others(bufnr, chosen)
+  local is_chosen, places = {}, {}
   for _, hunk in ipairs(chosen) do
     is_chosen[hunk] = true
   end
   for _, hunk in ipairs(hunks.undecided(hunks.proposals(bufnr))) do
     hunks.look(hunk)
     if not is_chosen[hunk] and hunk.state == "pending" then
-      rows[hunk] = hunk.row0
+      places[hunk] = { hunk.row0, hunk.byte_col }
     end
   end
-  return rows
+  return places
 end
 
 local function changes_of(chosen)
@@ -64,6 +79,7 @@ local function changes_of(chosen)
       hunk.steps = hunk.steps or require("typstai.diff").steps(hunk)
       changes[#changes + 1] = {
         row0 = hunk.row0,
+        byte_col = hunk.byte_col,
         old = hunk.old,
         new = hunk.new,
         steps = hunk.steps,
@@ -76,21 +92,23 @@ end
 
 -- The chosen are of one run: what it wrote can be taken back as one.
 local function apply_in(bufnr, chosen)
-  local changes, others = changes_of(chosen), rows_of_others(bufnr, chosen)
+  local changes, others = changes_of(chosen), places_of_others(bufnr, chosen)
   local of = chosen[1].proposal
   local ahead = require("typstai.journal").ahead({ kind = "edit", chat = of.chat, run = of.run })
   local made, err = require("typstai.apply").run(bufnr, changes, ahead)
   if not made then
     return err
   end
-  for hunk, row in pairs(others) do
-    if not overlaps(row, hunk, changes, made) then
-      anchors.place(bufnr, hunk, shifted(row, hunk, changes, made))
+  for hunk, place in pairs(others) do
+    local row, col = place[1], place[2]
+    if not overlaps(row, col, hunk, changes, made) then
+      anchors.place(bufnr, hunk, shifted(row, col, hunk, changes, made))
     end
   end
   for i, change in ipairs(changes) do
     if made[i] then
-      change.hunk.row0 = shifted(change.row0, change.hunk, changes, made)
+      change.hunk.row0, change.hunk.byte_col =
+        shifted(change.row0, change.byte_col, change.hunk, changes, made)
       hunks.decide(change.hunk, "accepted")
     end
   end

@@ -57,13 +57,27 @@ local function place_witnesses(bufnr, hunk, row, last)
   end
 end
 
---- Puts the anchor of a hunk at a row, or moves it there.
+-- A part of a line is a range; what is typed at either end stays out of it.
+local function part_options(hunk, row, col)
+  return {
+    id = hunk.mark,
+    end_row = row,
+    end_col = col + #hunk.old[1],
+    invalidate = true,
+    undo_restore = true,
+    strict = false,
+  }
+end
+
+--- Puts the anchor of a hunk at a place, or moves it there.
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
 ---@param row integer
-function M.place(bufnr, hunk, row)
+---@param col? integer byte column of a part of a line
+function M.place(bufnr, hunk, row, col)
   local last = api.nvim_buf_line_count(bufnr)
-  hunk.mark = api.nvim_buf_set_extmark(bufnr, NS, math.min(row, last), 0, mark_options(hunk))
+  local options = col and part_options(hunk, row, col) or mark_options(hunk)
+  hunk.mark = api.nvim_buf_set_extmark(bufnr, NS, math.min(row, last), col or 0, options)
   place_witnesses(bufnr, hunk, row, last)
   hunk.lost, hunk.searched = false, nil
   hunks_by_mark[bufnr] = hunks_by_mark[bufnr] or {}
@@ -76,8 +90,8 @@ end
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
 function M.place_again(bufnr, hunk)
-  local row = require("typstai.landmarks").find_in_file(bufnr, hunk)
-  M.place(bufnr, hunk, row or hunk.row0)
+  local row, col = require("typstai.landmarks").find_in_file(bufnr, hunk)
+  M.place(bufnr, hunk, row or hunk.row0, col or hunk.byte_col)
   hunk.lost = row == nil
 end
 
@@ -151,6 +165,17 @@ local function place_of(bufnr, hunk)
   return row, is_there and is_tail_there, is_there and col == 0 and is_whole
 end
 
+-- The same of a part of a line, and its column.
+local function place_of_part(bufnr, hunk)
+  local mark = api.nvim_buf_get_extmark_by_id(bufnr, NS, hunk.mark, { details = true })
+  local row, col, details = mark[1], mark[2], mark[3]
+  if not row or details.invalid or details.end_row ~= row then
+    return row, row ~= nil and not details.invalid, false, col
+  end
+  local line = api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
+  return row, true, line:sub(col + 1, details.end_col) == hunk.old[1], col
+end
+
 -- Searching takes a look at every line, so it is done once for each state of the text.
 local function search(bufnr, hunk)
   local tick = api.nvim_buf_get_changedtick(bufnr)
@@ -162,27 +187,31 @@ local function search(bufnr, hunk)
   return (hunk.lost and landmarks.find_in_file or landmarks.find)(bufnr, hunk)
 end
 
---- First and end row of the hunk's place now, and whether its old lines stand there.
+--- First and end row of the hunk's place now, and whether its old lines stand there. The
+--- column of a part of a line is brought up to date.
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
 ---@return integer start, integer finish, boolean stands
 function M.find(bufnr, hunk)
-  local row, is_there, is_whole
+  local row, is_there, is_whole, col
   if hunk.mark and api.nvim_buf_is_loaded(bufnr) then
-    row, is_there, is_whole = place_of(bufnr, hunk)
+    local look = hunk.byte_col and place_of_part or place_of
+    row, is_there, is_whole, col = look(bufnr, hunk)
   end
   if not row then
     return hunk.row0, hunk.row0 + #hunk.old, false
   end
+  hunk.byte_col = col
   if hunk.lost or not is_there then
-    local found = search(bufnr, hunk)
+    local found, found_col = search(bufnr, hunk)
     if found then
-      M.place(bufnr, hunk, found)
+      M.place(bufnr, hunk, found, found_col)
+      hunk.byte_col = found_col
       return found, found + #hunk.old, true
     end
   end
-  local stands = is_whole and not hunk.lost and lines_stand(bufnr, hunk, row)
-  return row, math.min(row + #hunk.old, api.nvim_buf_line_count(bufnr)), stands
+  local stands = is_whole and not hunk.lost and (col or lines_stand(bufnr, hunk, row))
+  return row, math.min(row + #hunk.old, api.nvim_buf_line_count(bufnr)), stands and true or false
 end
 
 --- The hunks whose place touches the rows from `first` to `last`, both inclusive.

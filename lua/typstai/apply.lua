@@ -4,10 +4,23 @@ local M = {}
 
 local api = vim.api
 
+-- Where the text that a change replaces ends.
+local function finish(change)
+  if change.byte_col then
+    return change.row0, change.byte_col + #change.old[1]
+  end
+  return change.row0 + #change.old, 0
+end
+
 local function stands(bufnr, change)
   local stop = change.row0 + #change.old
   if stop > api.nvim_buf_line_count(bufnr) then
     return false
+  end
+  if change.byte_col then
+    local line = api.nvim_buf_get_lines(bufnr, change.row0, stop, false)[1]
+    local _, end_col = finish(change)
+    return line:sub(change.byte_col + 1, end_col) == change.old[1]
   end
   return vim.deep_equal(api.nvim_buf_get_lines(bufnr, change.row0, stop, false), change.old)
 end
@@ -26,6 +39,9 @@ local function in_order(changes)
     if (#left.old == 0) ~= (#right.old == 0) then
       return #left.old == 0
     end
+    if left.byte_col ~= right.byte_col then
+      return (left.byte_col or -1) < (right.byte_col or -1)
+    end
     return a < b
   end)
   return order
@@ -33,23 +49,30 @@ end
 
 -- Indices of the changes that can be made, top to bottom.
 local function fitting(bufnr, changes)
-  local fits, free_row = {}, 0
+  local fits, free_row, free_col = {}, 0, 0
   for _, i in ipairs(in_order(changes)) do
     local change = changes[i]
-    if change.row0 >= free_row and stands(bufnr, change) then
+    local is_free = change.row0 > free_row
+      or (change.row0 == free_row and (change.byte_col or 0) >= free_col)
+    if is_free and stands(bufnr, change) then
       fits[#fits + 1] = i
-      free_row = change.row0 + #change.old
+      free_row, free_col = finish(change)
     end
   end
   return fits
 end
 
-local function reword(bufnr, row, step)
+local function reword(bufnr, row, col, step)
   for i = #step.spans, 1, -1 do
     local span = step.spans[i]
     local words = step.new[1]:sub(span.new_col + 1, span.new_end)
-    api.nvim_buf_set_text(bufnr, row, span.old_col, row, span.old_end, { words })
+    api.nvim_buf_set_text(bufnr, row, col + span.old_col, row, col + span.old_end, { words })
   end
+end
+
+local function replace_part(bufnr, change)
+  local row, end_col = finish(change)
+  api.nvim_buf_set_text(bufnr, row, change.byte_col, row, end_col, change.new)
 end
 
 local function edit(bufnr, change)
@@ -58,7 +81,9 @@ local function edit(bufnr, change)
     local step = steps[i]
     local row = change.row0 + step.old_row
     if step.spans then
-      reword(bufnr, row, step)
+      reword(bufnr, row, change.byte_col or 0, step)
+    elseif change.byte_col then
+      return replace_part(bufnr, change)
     elseif not vim.deep_equal(step.old, step.new) then
       -- (An edit that changes nothing would still be a step of undo.)
       api.nvim_buf_set_lines(bufnr, row, row + #step.old, true, step.new)

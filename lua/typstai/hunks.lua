@@ -36,6 +36,7 @@ local function wire_hunk(hunk)
   return {
     id = hunk.id,
     row0 = hunk.row0,
+    byte_col = hunk.byte_col,
     old = hunk.old,
     new = hunk.new,
     state = hunk.state,
@@ -51,7 +52,7 @@ function M.to_wire(proposal)
   return vim.tbl_map(wire_hunk, proposal.hunks)
 end
 
---- Brings the state and the row of a hunk up to date with the text.
+--- Brings the state and the place of a hunk up to date with the text.
 ---@param hunk typstai.LiveHunk
 ---@return integer start, integer finish rows, end-exclusive
 function M.look(hunk)
@@ -88,7 +89,7 @@ function M.anchor(proposal)
   local last = vim.api.nvim_buf_line_count(proposal.bufnr)
   for _, hunk in ipairs(proposal.hunks) do
     if not hunk.decided and hunk.row0 <= last then
-      anchors.place(proposal.bufnr, hunk, hunk.row0)
+      anchors.place(proposal.bufnr, hunk, hunk.row0, hunk.byte_col)
     end
   end
 end

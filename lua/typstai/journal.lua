@@ -74,18 +74,6 @@ function M.lines(text)
   return vim.split(text, "\n", { plain = true })
 end
 
--- The lines after changes that are made from the top and do not overlap.
-local function changed(lines, changes)
-  local result, done = {}, 0
-  for _, change in ipairs(changes) do
-    vim.list_extend(result, lines, done + 1, change.row0)
-    vim.list_extend(result, change.new)
-    done = change.row0 + #change.old
-  end
-  vim.list_extend(result, lines, done + 1)
-  return #result > 0 and result or { "" }
-end
-
 local function write_all(fd, data)
   local offset = 0
   while offset < #data do
@@ -200,7 +188,8 @@ end
 ---@return fun()|nil done to be called after the write
 function M.write_ahead(entry, bufnr, changes)
   local lines, document = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), M.document(bufnr)
-  local header = header_of(entry, document, M.hash(changed(lines, changes)))
+  local after = M.hash(require("typstai.changed").lines(lines, changes))
+  local header = header_of(entry, document, after)
   local body = ""
   if needs_body(entry, document) then
     body = table.concat(lines, "\n")

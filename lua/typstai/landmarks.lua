@@ -15,6 +15,7 @@ local AROUND = 3
 ---@field lines string[]
 ---@field total integer lines of the buffer
 ---@field landmark? integer index of the line that stood nowhere else
+---@field is_only_part? boolean whether a part of a line stood nowhere else
 
 local function counts_of(lines)
   local counts = {}
@@ -40,6 +41,20 @@ local function landmark_of(around, size, counts)
   return best
 end
 
+-- Row and column of a text that is a part of one line only.
+local function part_place(lines, part)
+  local row, col
+  for i, line in ipairs(lines) do
+    local at, finish = line:find(part, 1, true)
+    if at and (row or line:find(part, finish + 1, true)) then
+      return nil
+    elseif at then
+      row, col = i - 1, at - 1
+    end
+  end
+  return row, col
+end
+
 --- Notes for each hunk what it can be found by.
 ---@param bufnr integer
 ---@param hunks typstai.LiveHunk[] whose old lines stand at their rows
@@ -54,6 +69,7 @@ function M.note(bufnr, hunks)
       total = #lines,
     }
     around.landmark = landmark_of(around, #hunk.old, counts)
+    around.is_only_part = hunk.byte_col and part_place(lines, hunk.old[1]) ~= nil
     hunk.around = around
   end
 end
@@ -99,9 +115,15 @@ end
 --- that is not certain.
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
----@return integer|nil
+---@return integer|nil row, integer|nil byte_col of a part of a line
 function M.find(bufnr, hunk)
   local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  if hunk.byte_col then
+    if hunk.around.is_only_part then
+      return part_place(lines, hunk.old[1])
+    end
+    return nil
+  end
   local row, is_own = by_landmark(lines, hunk)
   local first = hunk.around.before + 1
   local is_there = is_own and stands(lines, hunk.around, row, first, first + #hunk.old - 1)
@@ -111,20 +133,22 @@ end
 --- The same in a text that was read from its file again.
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
----@return integer|nil
+---@return integer|nil row, integer|nil byte_col of a part of a line
 function M.find_in_file(bufnr, hunk)
-  local found = M.find(bufnr, hunk)
+  local found, found_col = M.find(bufnr, hunk)
   if found then
-    return found
+    return found, found_col
   end
   local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
   local row = by_landmark(lines, hunk)
   if row and all_stands(lines, hunk, row) then
-    return row
+    return row, hunk.byte_col
   end
   -- Where no line is like no other: only if nothing seems to have moved.
   local is_same = #lines == hunk.around.total and all_stands(lines, hunk, hunk.row0)
-  return is_same and hunk.row0 or nil
+  if is_same then
+    return hunk.row0, hunk.byte_col
+  end
 end
 
 return M

@@ -1,11 +1,13 @@
 -- Proposals as the public API and events show them: plain tables, JSON-shaped.
 local M = {}
 
----@class typstai.ListedHunk rows from 0, end-exclusive
+---@class typstai.ListedHunk rows and byte columns from 0, end-exclusive
 ---@field id string
 ---@field state typstai.HunkState
 ---@field start integer
 ---@field finish integer
+---@field start_col? integer of a part of one line, which `old` and `new` are then
+---@field finish_col? integer
 ---@field old string[]
 ---@field new string[]
 
@@ -17,12 +19,20 @@ local M = {}
 ---@field verdict string
 ---@field hunks typstai.ListedHunk[]
 
+local function finish_col(hunk)
+  local text = hunk.state == "accepted" and hunk.new[#hunk.new] or hunk.old[1]
+  local is_after_break = hunk.state == "accepted" and #hunk.new > 1
+  return (is_after_break and 0 or hunk.byte_col) + #text
+end
+
 local function hunk_at(hunk, start, finish)
   return {
     id = hunk.id,
     state = hunk.state,
     start = start,
     finish = finish,
+    start_col = hunk.byte_col,
+    finish_col = hunk.byte_col and finish_col(hunk),
     old = hunk.old,
     new = hunk.new,
   }

@@ -21,13 +21,17 @@ function M.list(args)
         proposal = hunk.proposal.id,
         hunk = hunk.id,
         row0 = hunk.row0,
+        byte_col = hunk.byte_col,
         old = hunk.old,
         new = hunk.new,
       })
     end
   end
   table.sort(found, function(a, b)
-    return a.row0 < b.row0
+    if a.row0 ~= b.row0 then
+      return a.row0 < b.row0
+    end
+    return (a.byte_col or -1) < (b.byte_col or -1)
   end)
   return found
 end

@@ -15,6 +15,7 @@
 
 ---@class typstai.LineChange
 ---@field row0 integer first replaced row; an empty `old` inserts before it
+---@field byte_col? integer of a part of one line: where it starts; `old` is that part
 ---@field old string[]
 ---@field new string[]
 

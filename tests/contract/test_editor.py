@@ -258,6 +258,59 @@ def test_everything_can_be_deleted_and_an_empty_buffer_filled(desk: Desk) -> Non
     desk.run(story)
 
 
+SENTENCES = "Schön hier. Same. Bad one."
+PARTS = [
+    Hunk(id="h1", row0=1, byte_col=0, old=("Schön hier.",), new=("Nicht so schön hier.",)),
+    Hunk(id="h2", row0=1, byte_col=19, old=("Bad one.",), new=("Good one.",)),
+]
+
+
+def test_parts_of_a_line_are_decided_one_by_one(desk: Desk) -> None:
+    async def story() -> None:
+        bufnr = await desk.open(f"top\n{SENTENCES}")
+        shown = await desk.editor.propose(proposal(bufnr, PARTS))
+        assert [(item.state, item.byte_col) for item in shown] == [("pending", 0), ("pending", 19)]
+        await desk.accept("p1", "h1")
+        (left,) = await desk.editor.pending(bufnr, "c1")
+        assert (left.ref.hunk, left.row0, left.byte_col, left.old) == ("h2", 1, 28, ("Bad one.",))
+        await desk.accept("p1", "h2")
+        assert await desk.lines(bufnr) == ("top", "Nicht so schön hier. Same. Good one.")
+        assert states(await desk.editor.decision("p1")) == ["accepted", "accepted"]
+
+    desk.run(story)
+
+
+def test_all_parts_of_a_line_are_applied_at_once(desk: Desk) -> None:
+    async def story() -> None:
+        bufnr = await desk.open(f"top\n{SENTENCES}")
+        assert states(await desk.editor.apply(proposal(bufnr, PARTS))) == ["accepted"] * 2
+        assert await desk.lines(bufnr) == ("top", "Nicht so schön hier. Same. Good one.")
+
+    desk.run(story)
+
+
+def test_the_users_change_of_one_part_leaves_the_other_pending(desk: Desk) -> None:
+    async def story() -> None:
+        bufnr = await desk.open(f"top\n{SENTENCES}")
+        await desk.editor.propose(proposal(bufnr, PARTS))
+        await desk.replace_lines(bufnr, 1, 2, ["new", "Schön, ja, hier. Same. Bad one."])
+        (left,) = await desk.editor.pending(bufnr, "c1")
+        assert (left.ref.hunk, left.row0, left.byte_col) == ("h2", 2, 24)
+        await desk.accept("p1")
+        assert states(await desk.editor.decision("p1")) == ["stale", "accepted"]
+        assert await desk.lines(bufnr) == ("top", "new", "Schön, ja, hier. Same. Good one.")
+
+    desk.run(story)
+
+
+def test_a_part_that_is_not_there_comes_back_stale(desk: Desk) -> None:
+    async def story() -> None:
+        bufnr = await desk.open("short")
+        assert states(await desk.editor.propose(proposal(bufnr, PARTS))) == ["stale"] * 2
+
+    desk.run(story)
+
+
 def test_a_file_that_is_not_there_cannot_be_opened(desk: Desk) -> None:
     async def story() -> None:
         with pytest.raises(EditorError) as refused:

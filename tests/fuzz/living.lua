@@ -127,12 +127,52 @@ local function wire(step, hunks)
   }
 end
 
+local function pieces(line)
+  local found = {}
+  for piece in line:gmatch("[^ ]* *") do
+    found[#found + 1] = piece ~= "" and piece or nil
+  end
+  return found
+end
+
+-- One hunk a word, where a line becomes another one.
+local function by_word(hunk)
+  local old, new = pieces(hunk.old[1]), pieces(hunk.new[1])
+  local pairs_of_words, found, col = math.min(#old, #new), {}, 0
+  for i = 1, pairs_of_words do
+    local last_old, last_new = i, i
+    if i == pairs_of_words then
+      last_old, last_new = #old, #new
+    end
+    local before = table.concat(old, "", i, last_old)
+    local after = table.concat(new, "", i, last_new)
+    if before ~= after then
+      found[#found + 1] = { row0 = hunk.row0, byte_col = col, old = { before }, new = { after } }
+    end
+    col = col + #before
+  end
+  return pairs_of_words > 1 and found or { hunk }
+end
+
+local function smaller(hunks)
+  local found = {}
+  for _, hunk in ipairs(hunks) do
+    local is_line = #hunk.old == 1 and #hunk.new == 1
+    vim.list_extend(found, is_line and by_word(hunk) or { hunk })
+  end
+  for i, hunk in ipairs(found) do
+    hunk.id, hunk.state, hunk.reason = "h" .. i, "pending", ""
+  end
+  return found
+end
+
 local function parts(step)
   local first, last = range(step)
   local old = api.nvim_buf_get_lines(0, first - 1, last, true)
-  return require("typstai.diff").refine({
+  local hunks = require("typstai.diff").refine({
     changes = { { row0 = first - 1, old = old, new = step.lines } },
   })
+  return step.col % 3 > 0 and smaller(hunks) or hunks
 end
 
 function agent.propose(step)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from editor import Editor, start_editor
-from reviewing import Change, call, fill, propose, record_calls, told
+from reviewing import Change, Part, call, fill, propose, record_calls, told
+from typstai.domain.proposal import Hunk
+from typstai.domain.sentences import by_sentence
 
 COMMON = settings(
     max_examples=120,
@@ -42,7 +45,12 @@ any_line = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\n\x00"), max_size=12
 )
 prose = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
-lines = st.one_of(prose, prose, st.sampled_from(["", "same", "}"]), any_line)
+sentence = st.lists(st.sampled_from(WORDS), max_size=3).map(lambda words: "Ä" + " ".join(words))
+end = st.sampled_from([". ", "! ", "?  ", "… ", ".” ", "。", "."])
+paragraph = st.lists(st.tuples(sentence, end).map("".join), min_size=1, max_size=5).map("".join)
+lines = st.one_of(
+    prose, paragraph, paragraph, st.sampled_from(["", "same", "}", "Ä. Ä. "]), any_line
+)
 documents = st.lists(lines, min_size=1, max_size=12)
 
 
@@ -64,12 +72,22 @@ def new_buffer(editor: Editor, text: list[str]) -> str:
     return next(names)
 
 
-def refine(editor: Editor, old: list[str], new: list[str]) -> list[Change]:
+def refine(editor: Editor, old: list[str], new: list[str]) -> list[Change | Part]:
+    """The change in hunks of whole lines and of single sentences."""
     found = editor.lua(
         "return require('typstai.diff').refine(...)",
         {"changes": [{"row0": 0, "old": old, "new": new}]},
     )
-    return [(hunk["row0"], hunk["old"], hunk["new"]) for hunk in found]
+    hunks = [
+        Hunk(id="", row0=hunk["row0"], old=tuple(hunk["old"]), new=tuple(hunk["new"]))
+        for hunk in found
+    ]
+    return [
+        (hunk.row0, list(hunk.old), list(hunk.new))
+        if hunk.byte_col is None
+        else (hunk.row0, hunk.byte_col, hunk.old[0], hunk.new[0])
+        for hunk in by_sentence(hunks)
+    ]
 
 
 def undo(editor: Editor) -> None:
@@ -119,10 +137,16 @@ def test_hunks_decided_in_any_order_give_what_was_decided(
     close(child)
 
 
-def expected(old: list[str], hunks: list[Change]) -> list[str]:
+def expected(old: list[str], hunks: list[Change | Part]) -> list[str]:
     text = list(old)
-    for row0, before, after in reversed(hunks):
-        text[row0 : row0 + len(before)] = after
+    for hunk in reversed(hunks):
+        match hunk:
+            case (row0, before, after):
+                text[row0 : row0 + len(before)] = after
+            case (row0, byte_col, before, after):
+                line = text[row0].encode()
+                head, tail = line[:byte_col], line[byte_col + len(before.encode()) :]
+                text[row0] = (head + after.encode() + tail).decode()
     return text or [""]
 
 
@@ -158,25 +182,37 @@ def test_nothing_is_applied_that_was_not_pending_and_nothing_typed_is_lost(
     close(child)
 
 
-def pending_hunks(editor: Editor) -> list[Change]:
+def listed_change(hunk: dict[str, Any]) -> Change | Part:
+    if "start_col" in hunk:
+        return hunk["start"], hunk["start_col"], hunk["old"][0], hunk["new"][0]
+    return hunk["start"], hunk["old"], hunk["new"]
+
+
+def pending_hunks(editor: Editor) -> list[Change | Part]:
     """The pending hunks where the listing says they are; their old lines must stand there."""
     text = editor.lines()
-    found: list[Change] = []
+    found: list[Change | Part] = []
     for item in call(editor, "list"):
         for hunk in item["hunks"]:
             if hunk["state"] == "pending":
-                assert text[hunk["start"] : hunk["finish"]] == hunk["old"]
-                found.append((hunk["start"], hunk["old"], hunk["new"]))
+                stand = text[hunk["start"] : hunk["finish"]]
+                if "start_col" in hunk:
+                    part = stand[0].encode()[hunk["start_col"] : hunk["finish_col"]]
+                    stand = [part.decode()]
+                assert stand == hunk["old"]
+                found.append(listed_change(hunk))
     return found
 
 
 def play(editor: Editor, name: str, step: tuple[str, int, str]) -> None:
     """One step of the user's; a decision changes exactly what it decides."""
     action, number, text = step
+    column_number = number * 7
     row = number % len(editor.lines())
     match action:
         case "type":
-            column = len(editor.lines()[row].encode()) if number % 2 else 0
+            line = editor.lines()[row]
+            column = len(line[: column_number % (len(line) + 1)].encode())
             editor.nvim.api.buf_set_text(0, row, column, row, column, [text])
         case "open":
             editor.nvim.funcs.append(row, text)
@@ -195,7 +231,7 @@ def decide(editor: Editor, action: str, name: str, number: int) -> None:
     hunk = listed[number % len(listed)]
     before = editor.lines()
     call(editor, action, name, {"hunk": hunk["id"]})
-    applied: list[Change] = []
+    applied: list[Change | Part] = []
     if action == "accept" and hunk["state"] == "pending":
-        applied = [(hunk["start"], hunk["old"], hunk["new"])]
+        applied = [listed_change(hunk)]
     assert editor.lines() == expected(before, applied)

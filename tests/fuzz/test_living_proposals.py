@@ -36,7 +36,8 @@ any_line = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\n\x00"), max_size=8
 )
 prose = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
-line = st.one_of(prose, prose, st.sampled_from(["", "same", "}"]), any_line)
+words = st.lists(st.sampled_from(WORDS[:8]), min_size=2, max_size=6).map(" ".join)
+line = st.one_of(prose, words, words, st.sampled_from(["", "same", "}"]), any_line)
 texts = st.lists(line, min_size=1, max_size=10)
 number = st.integers(0, 30)
 few = st.sampled_from([0, 0, 0, 1, 1, 2, 4])
@@ -118,6 +119,13 @@ class Living(RuleBasedStateMachine):
     def propose(self, name: str, row: int, rows: int, col: int, new: list[str], chat: str) -> None:
         row = 0 if rows == 99 else row
         self._step(name, row=row, rows=rows, col=col, lines=new, chat=chat)
+
+    @rule(
+        name=st.sampled_from(["propose", "propose", "propose", "take_over", "apply"]),
+        row=number, col=st.sampled_from([1, 2, 4]), new=words, chat=chat,
+    )  # fmt: skip
+    def rephrase(self, name: str, row: int, col: int, new: str, chat: str) -> None:
+        self._step(name, row=row, rows=0, col=col, lines=[new], chat=chat)
 
     @rule(name=st.sampled_from(["accept", "reject"]), row=number, whole=st.booleans())
     def decide(self, name: str, row: int, whole: bool) -> None:

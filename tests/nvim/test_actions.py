@@ -92,12 +92,44 @@ def test_a_paragraph_is_rephrased_reviewed_accepted_and_undone(writer: Writer) -
     assert writer.outcome() == ("applied", "")
     assert writer.session.lines(document) == before
     (hunk,) = writer.hunks()
-    assert hunk["new"] == [SHORTER]
+    assert hunk["new"] == ["The first sentence is short."]
     assert writer.told() == ["rephrase: 1 change proposed."]
     writer.editor.feed(r"\a")
     assert writer.session.lines(document)[2] == SHORTER
     writer.editor.feed("u")
     assert writer.session.lines(document) == before
+
+
+def test_each_changed_sentence_of_a_paragraph_is_decided_on_its_own(writer: Writer) -> None:
+    document = writer.open("Das ist schön, z. B. hier. It stays. We was there.\n")
+    new = "Das ist schöner, z. B. hier. It stays. We were there. And so were you."
+    writer.endpoint.reply(answer(new))
+    writer.act("rephrase", range=[0, 0, 0, 99])
+    assert writer.ended()["status"] == "applied"
+    assert writer.told() == ["rephrase: 2 changes proposed."]
+    assert [(hunk["old"], hunk["new"]) for hunk in writer.hunks()] == [
+        (["Das ist schön, z. B. hier."], ["Das ist schöner, z. B. hier."]),
+        (["We was there."], ["We were there. And so were you."]),
+    ]
+    writer.editor.feed(r"gg0\r")
+    writer.editor.feed(r"]c\a")
+    first, last = "Das ist schön, z. B. hier. It stays.", "We were there. And so were you."
+    assert writer.session.lines(document) == [f"{first} {last}"]
+
+
+def test_another_sentence_of_the_same_line_keeps_what_is_proposed_beside_it(
+    writer: Writer,
+) -> None:
+    document = writer.open()
+    writer.endpoint.reply(answer("The first sentence is short."))
+    writer.endpoint.reply(answer("So is the second."))
+    for start, finish in ((0, 27), (28, 47)):
+        writer.act("rephrase", range=[2, start, 2, finish])
+        assert writer.ended()["status"] == "applied"
+    assert len(writer.hunks()) == 2
+    writer.editor.lua("require('typstai.proposals').accept_all()")
+    expected = "The first sentence is short. So is the second."
+    assert writer.session.lines(document)[2] == expected
 
 
 SELECTING = [
@@ -396,7 +428,7 @@ def test_reasoning_never_reaches_the_document(writer: Writer) -> None:
     writer.endpoint.reply(thought("Secret."), answer("<think>Also ", "secret.</think>", SHORTER))
     writer.act("rephrase", range=[2, 0, 2, 99])
     assert writer.ended()["status"] == "applied"
-    assert writer.hunks()[0]["new"] == [SHORTER]
+    assert writer.hunks()[0]["new"] == ["The first sentence is short."]
 
 
 def test_a_lost_citation_is_told_and_its_hunk_is_marked(writer: Writer) -> None:

@@ -65,6 +65,31 @@ def test_one_hunk_can_be_accepted_and_the_other_rejected(
     assert "h2 (lines 5-5) rejected by the writer" in told
 
 
+def test_of_two_sentences_of_a_line_one_is_accepted_and_the_model_is_told(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    start = "A first sentence that is teh longest of the three that we have in this paragraph. "
+    middle = "Between the two stands one that is right and that nobody has any wish to change. "
+    document = session.document(f"{start}{middle}The last is adn end.\n")
+    edits = [{"search": "teh", "replace": "the"}, {"search": "adn", "replace": "an"}]
+    endpoint.reply(tool_calls(("patch_document", {"edits": edits})))
+    endpoint.reply(tool_calls(("search_replace", {"search": "adn end", "replace": "the end"})))
+    endpoint.reply(answer("Half of it."))
+    session.send("Correct it.")
+    session.proposal()
+    session.show(document)
+    session.editor.feed(r"gg0\a]c\r")
+    fixed = start.replace("teh", "the")
+    told = endpoint.wait_requests(2)[1].body["messages"][-1]["content"]
+    assert "partly applied to main.typ: 1 of 2 hunks" in told
+    assert "h2 (line 1, 'The last is adn end.') rejected by the writer" in told
+    session.editor.wait_for("#require('typstai').proposals.list() == 1")
+    session.editor.feed(r"\A")
+    assert session.finished() == "complete"
+    assert session.lines(document) == [f"{fixed}{middle}The last is the end."]
+
+
 def test_auto_applies_at_once_and_says_what_was_applied(
     session: Session, endpoint: Endpoint
 ) -> None:

@@ -45,6 +45,45 @@ def test_a_later_edit_of_pending_lines_takes_them_over(
     assert session.lines(document)[2] == "2.5"
 
 
+PARAGRAPH = (
+    "The first sentence of this paragraph is rather long, as sentences in theses are. "
+    "The second one is in the middle and nobody wants to change it at all. The third is bad."
+)
+REWORDED = PARAGRAPH.replace("rather long", "short").replace("is bad", "is good")
+
+
+def test_sentences_of_a_long_line_are_seen_as_accepted_and_taken_over_together(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    document = session.document(f"{PARAGRAPH}\n\nEnd.\n")
+    endpoint.reply(tool_calls(replaced(PARAGRAPH, REWORDED)))
+    endpoint.reply(tool_calls(("read_document", {}), replaced("is good", "is best")))
+    endpoint.reply(answer("Done."))
+    assert session.ask("Reword.") == "complete"
+    assert f"1: {REWORDED}\n" in endpoint.requests[2].body["messages"][-2]["content"]
+    (proposal,) = session.editor.lua("return require('typstai').proposals.list()")
+    assert [hunk["new"][0][-9:] for hunk in proposal["hunks"]] == ["eses are.", " is best."]
+    session.editor.lua("require('typstai').proposals.accept(...)", proposal["id"], {"hunk": "h2"})
+    assert session.lines(document)[0] == PARAGRAPH.replace("is bad", "is best")
+
+
+def test_an_edit_elsewhere_leaves_pending_sentences_alone(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    document = session.document(f"{PARAGRAPH}\n\nEnd.\n")
+    endpoint.reply(tool_calls(replaced(PARAGRAPH, REWORDED)))
+    endpoint.reply(tool_calls(replaced("End.", "The end.")))
+    endpoint.reply(answer("Done."))
+    assert session.ask("Reword.") == "complete"
+    assert session.lines(document)[0] == PARAGRAPH
+    listed = session.editor.lua("return require('typstai').proposals.list()")
+    assert [len(item["hunks"]) for item in listed] == [2, 1]
+    session.editor.lua("require('typstai.proposals').accept_all()")
+    assert session.lines(document) == [REWORDED, "", "The end."]
+
+
 def test_decisions_in_any_order_leave_the_others_pending(
     session: Session, endpoint: Endpoint
 ) -> None:

@@ -8,6 +8,9 @@ local NS = api.nvim_create_namespace("typstai.review")
 -- More than this inside a line is easier to read as a whole line below it.
 local MAX_INLINE_SPANS = 4
 local MAX_INLINE_CELLS = 60
+-- A sentence within a line is read where it stands: below its paragraph it would be far
+-- from what it replaces.
+local MAX_SENTENCE_CELLS = 600
 -- The chat shows a longer insertion whole.
 local MAX_DRAWN_LINES = 40
 
@@ -16,6 +19,7 @@ local DELETED = { "TypstAIDeleted", "TypstAIStrike" }
 
 ---@class typstai.Canvas what drawing one hunk needs to know
 ---@field bufnr integer
+---@field col integer at which what the hunk replaces starts
 ---@field width integer of the narrowest window that shows the buffer
 ---@field glyphs typstai.ui.Glyphs
 ---@field marks integer[] drawn so far
@@ -45,7 +49,7 @@ local function inline_words(canvas, row, step, span)
   local before = api.nvim_strwidth(step.old[1]:sub(1, span.old_end))
   local words = step.new[1]:sub(span.new_col + 1, span.new_end)
   local text = require("typstai.ui.wrap").expand_tabs(words, before, tabstop(canvas))
-  mark(canvas, row, span.old_end, {
+  mark(canvas, row, canvas.col + span.old_end, {
     virt_text = { { text, "TypstAIAdd" } },
     virt_text_pos = "inline",
   })
@@ -72,7 +76,7 @@ end
 local function draw_inline(canvas, row, step)
   for _, span in ipairs(step.spans) do
     if span.old_end > span.old_col then
-      strike(canvas, row, span.old_col, span.old_end)
+      strike(canvas, row, canvas.col + span.old_col, canvas.col + span.old_end)
     end
     if span.new_end > span.new_col then
       inline_words(canvas, row, step, span)
@@ -137,20 +141,20 @@ local function strike_line(canvas, row, text)
       virt_text_pos = "overlay",
     })
   else
-    strike(canvas, row, 0, #text)
+    strike(canvas, row, canvas.col, canvas.col + #text)
   end
 end
 
 -- The line that goes is dimmed; the words that differ are struck out.
 local function dim_line(canvas, row, step)
-  mark(canvas, row, 0, {
+  mark(canvas, row, canvas.col, {
     end_row = row,
-    end_col = #step.old[1],
+    end_col = canvas.col + #step.old[1],
     hl_group = "TypstAIDim",
     priority = 140,
   })
   for _, span in ipairs(step.spans) do
-    strike(canvas, row, span.old_col, span.old_end)
+    strike(canvas, row, canvas.col + span.old_col, canvas.col + span.old_end)
   end
 end
 
@@ -164,6 +168,32 @@ local function draw_whole_lines(canvas, row, step)
   end
   if #step.new > 0 then
     add_virtual_lines(canvas, row + #step.old - 1, new_lines(canvas, step))
+  end
+end
+
+-- The old sentence struck out as a whole, the new one after it.
+local function draw_sentence(canvas, row, step)
+  local old = step.old[1]
+  draw_inline(canvas, row, {
+    old = step.old,
+    new = step.new,
+    spans = { { old_col = 0, old_end = #old, new_col = 0, new_end = #step.new[1] } },
+  })
+end
+
+local function is_sentence(hunk)
+  return hunk.byte_col
+    and #hunk.new == 1
+    and api.nvim_strwidth(hunk.new[1]) <= MAX_SENTENCE_CELLS
+end
+
+local function draw_step(canvas, row, hunk, step)
+  if is_inline(step) then
+    draw_inline(canvas, row, step)
+  elseif is_sentence(hunk) then
+    draw_sentence(canvas, row, step)
+  else
+    draw_whole_lines(canvas, row, step)
   end
 end
 
@@ -195,6 +225,7 @@ end
 function M.pending(bufnr, hunk, start, width)
   local canvas = {
     bufnr = bufnr,
+    col = hunk.byte_col or 0,
     width = width,
     glyphs = require("typstai.ui.glyphs").get(),
     marks = {},
@@ -204,8 +235,7 @@ function M.pending(bufnr, hunk, start, width)
   hunk.steps = hunk.steps or require("typstai.diff").steps(hunk)
   draw_signs(canvas, start, hunk)
   for _, step in ipairs(hunk.steps) do
-    local draw = is_inline(step) and draw_inline or draw_whole_lines
-    draw(canvas, start + step.old_row, step)
+    draw_step(canvas, start + step.old_row, hunk, step)
   end
   flush(canvas)
   return canvas.marks, #canvas.above

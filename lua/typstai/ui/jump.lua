@@ -3,6 +3,10 @@ local M = {}
 
 local api = vim.api
 
+---@class typstai.Stop where the cursor goes for a hunk
+---@field row integer
+---@field col? integer of a part of a line
+
 -- What would be inserted hangs below the line above it.
 local function cursor_row(hunk, start)
   local row = #hunk.old == 0 and start - 1 or start
@@ -29,6 +33,9 @@ function M.in_rows(first, last)
     if (#a.old == 0) ~= (#b.old == 0) then
       return #b.old == 0
     end
+    if a.row0 == b.row0 and a.byte_col and b.byte_col and a.byte_col ~= b.byte_col then
+      return a.byte_col < b.byte_col
+    end
     if a.proposal ~= b.proposal then
       return a.proposal.seq < b.proposal.seq
     end
@@ -37,40 +44,79 @@ function M.in_rows(first, last)
   return found
 end
 
---- The hunk that the cursor of the current window is on, or nil.
+-- Bytes between a column and the text of a hunk; what would be inserted hangs at the end.
+local function distance(hunk, col)
+  if #hunk.old == 0 then
+    return math.max(#api.nvim_get_current_line() - col, 0)
+  elseif not hunk.byte_col then
+    return 0
+  end
+  local last = hunk.byte_col + math.max(#hunk.old[1] - 1, 0)
+  return math.max(hunk.byte_col - col, col - last, 0)
+end
+
+--- The hunk that the cursor of the current window is on, or nil. Of several parts of its
+--- line, the nearest.
 ---@return typstai.LiveHunk|nil
 function M.under_cursor()
-  local row = api.nvim_win_get_cursor(0)[1] - 1
-  return M.in_rows(row, row)[1]
-end
-
--- Rows of all undecided hunks of the current buffer, without repeats, top to bottom.
-local function rows_of_all()
-  local hunks = require("typstai.hunks")
-  local seen, rows = {}, {}
-  for _, hunk in ipairs(hunks.undecided(hunks.proposals(api.nvim_get_current_buf()))) do
-    local row = cursor_row(hunk, (hunks.look(hunk)))
-    if not seen[row] then
-      seen[row] = true
-      rows[#rows + 1] = row
+  local cursor = api.nvim_win_get_cursor(0)
+  local row, nearest, least = cursor[1] - 1, nil, math.huge
+  for _, hunk in ipairs(M.in_rows(row, row)) do
+    local away = distance(hunk, cursor[2])
+    if away < least then
+      nearest, least = hunk, away
     end
   end
-  table.sort(rows)
-  return rows
+  return nearest
 end
 
-local function index_after(rows, row)
-  for i, candidate in ipairs(rows) do
-    if candidate > row then
+local function is_before(one, other)
+  if one.row ~= other.row then
+    return one.row < other.row
+  end
+  return (one.col or 0) < (other.col or 0)
+end
+
+-- Places of all undecided hunks of the current buffer, without repeats, top to bottom.
+---@return typstai.Stop[]
+local function stops()
+  local hunks = require("typstai.hunks")
+  local seen, found = {}, {}
+  for _, hunk in ipairs(hunks.undecided(hunks.proposals(api.nvim_get_current_buf()))) do
+    local stop = { row = cursor_row(hunk, (hunks.look(hunk))), col = hunk.byte_col }
+    local key = stop.row .. ":" .. (stop.col or 0)
+    if not seen[key] then
+      seen[key] = true
+      found[#found + 1] = stop
+    end
+  end
+  table.sort(found, is_before)
+  return found
+end
+
+-- Anywhere within a hunk counts as where it starts.
+local function stop_at_cursor()
+  local cursor = api.nvim_win_get_cursor(0)
+  local stop = { row = cursor[1] - 1, col = cursor[2] }
+  local hunk = M.under_cursor()
+  if hunk and (not hunk.byte_col or distance(hunk, stop.col) == 0) then
+    stop.col = hunk.byte_col
+  end
+  return stop
+end
+
+local function index_after(found, stop)
+  for i, candidate in ipairs(found) do
+    if is_before(stop, candidate) then
       return i
     end
   end
-  return #rows + 1
+  return #found + 1
 end
 
-local function index_before(rows, row)
-  for i = #rows, 1, -1 do
-    if rows[i] < row then
+local function index_before(found, stop)
+  for i = #found, 1, -1 do
+    if is_before(found[i], stop) then
       return i
     end
   end
@@ -100,23 +146,23 @@ function M.show_end()
   end
 end
 
-local function go_to_row(row)
+local function go_to(stop)
   vim.cmd.normal({ "m'", bang = true })
-  api.nvim_win_set_cursor(0, { row + 1, 0 })
+  api.nvim_win_set_cursor(0, { stop.row + 1, stop.col or 0 })
   vim.cmd.normal({ "zv", bang = true })
-  show_whole(row)
+  show_whole(stop.row)
 end
 
 --- Goes `count` hunks down (up when negative), around the ends of the buffer.
 ---@param count integer
 function M.by(count)
-  local rows = rows_of_all()
-  if #rows == 0 then
+  local found = stops()
+  if #found == 0 then
     return
   end
-  local row = api.nvim_win_get_cursor(0)[1] - 1
-  local from = count > 0 and index_after(rows, row) - 1 or index_before(rows, row) + 1
-  go_to_row(rows[(from + count - 1) % #rows + 1])
+  local here = stop_at_cursor()
+  local from = count > 0 and index_after(found, here) - 1 or index_before(found, here) + 1
+  go_to(found[(from + count - 1) % #found + 1])
 end
 
 --- Goes to a hunk, in the window that shows its document.
@@ -125,7 +171,8 @@ function M.to(hunk)
   local bufnr = hunk.proposal.bufnr
   require("typstai.buffer").load(bufnr)
   api.nvim_set_current_win(require("typstai.buffer").show(bufnr))
-  go_to_row(cursor_row(hunk, (require("typstai.hunks").look(hunk))))
+  local row = cursor_row(hunk, (require("typstai.hunks").look(hunk)))
+  go_to({ row = row, col = hunk.byte_col })
 end
 
 return M

@@ -12,14 +12,7 @@ local function proposed_lines(proposal)
     hunks.look(hunk)
     return hunk.state == "pending"
   end, hunks.undecided({ proposal }))
-  for i = #pending, 1, -1 do
-    local row, old = pending[i].row0, pending[i].old
-    lines = vim.list_extend(
-      vim.list_extend(vim.list_slice(lines, 1, row), pending[i].new),
-      vim.list_slice(lines, row + #old + 1)
-    )
-  end
-  return lines
+  return require("typstai.changed").lines(lines, pending)
 end
 
 local function scratch(proposal)

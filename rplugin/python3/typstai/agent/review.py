@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 
 from ..domain.edit import LineChange, apply_changes
 from ..domain.merge import carry
-from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, Proposal
+from ..domain.proposal import (
+    MAX_CHANGED_LINES,
+    MAX_HUNKS,
+    Hunk,
+    HunkRef,
+    Proposal,
+    whole_lines,
+)
+from ..domain.sentences import by_sentence
 from ..domain.tool import ToolOutcome
 from ..domain.verdict import Verdict, marked
 from ..errors import ToolError
@@ -26,6 +34,9 @@ from .tools.toolset import Invocation
 
 MAX_DOCUMENT_CHARS = 1_000_000
 UNANSWERED = "no decision came in time; ask before proposing it again"
+MAX_QUOTED = 40
+LONG_LINE_BYTES = 160
+"""From here on a line of prose is a paragraph, decided sentence by sentence."""
 CLASH = "you changed these lines after the model had read them"
 
 Lines = tuple[str, ...]
@@ -64,12 +75,13 @@ async def submit(
         run.ledger.wrote(run.absolute(sight.original), sight.final.lines, plan.wrote)
         return _suggested(proposal, plan.verdict, note)
     decided = await _decide(invocation, proposal)
+    lines = sight.original.lines
     applied = _applied(plan.hunks, decided)
     known = _applied(plan.hunks, [hunk for hunk in decided if _is_told(hunk)])
-    run.ledger.wrote(run.absolute(sight.original), sight.original.lines, [*map(_change, known)])
+    run.ledger.wrote(run.absolute(sight.original), lines, whole_lines(lines, known))
     verdict = plan.verdict
     if applied and applied != plan.hunks:
-        after = apply_changes(sight.original.lines, map(_change, applied))
+        after = apply_changes(lines, whole_lines(lines, applied))
         verdict = await judge(run, sight, after, applied)
     return _outcome(proposal, decided, verdict, note)
 
@@ -86,18 +98,15 @@ async def _plan(run: Run, sight: Sight, base: Lines, edits: Sequence[LineChange]
     fitting = await run.editor.refine(changes)
     clashes = [_clash(sight, clash) for clash in merged.clashes]
     _refuse_too_many((*fitting, *clashes))
-    after = apply_changes(sight.original.lines, map(_change, fitting))
+    after = apply_changes(sight.original.lines, whole_lines(sight.original.lines, fitting))
     verdict = await judge(run, sight, after, fitting)
+    sentences = by_sentence(fitting, least_bytes=LONG_LINE_BYTES)
     return _Plan(
-        hunks=_numbered((*marked(fitting, verdict.facts), *clashes)),
+        hunks=_numbered((*marked(sentences, verdict.facts), *clashes)),
         takes_over=sight.taken_over(composed),
         wrote=merged.changes,
         verdict=verdict,
     )
-
-
-def _change(hunk: Hunk) -> LineChange:
-    return LineChange(row0=hunk.row0, old=hunk.old, new=hunk.new)
 
 
 def _applied(planned: Sequence[Hunk], decided: Sequence[Hunk]) -> tuple[Hunk, ...]:
@@ -122,7 +131,7 @@ def _clash(sight: Sight, clash: LineChange) -> Hunk:
 
 
 def _numbered(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
-    ordered = sorted(hunks, key=lambda hunk: hunk.row0)
+    ordered = sorted(hunks, key=lambda hunk: (hunk.row0, hunk.byte_col or 0))
     return tuple(replace(hunk, id=f"h{n}") for n, hunk in enumerate(ordered, start=1))
 
 
@@ -209,6 +218,8 @@ def _outcome(proposal: Proposal, hunks: Sequence[Hunk], verdict: Verdict, note: 
 
 def _left_out(hunk: Hunk) -> str:
     where = f"lines {hunk.row0 + 1}-{hunk.row0 + max(1, len(hunk.old))}"
+    if hunk.byte_col is not None:
+        where = f"line {hunk.row0 + 1}, {hunk.old[0][:MAX_QUOTED]!r}"
     if hunk.state == "stale":
         return f"{hunk.id} ({where}) not applied: the writer changed these lines; read them again."
     reason = f": {hunk.reason}" if hunk.reason else " without a reason"

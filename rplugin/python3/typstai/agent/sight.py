@@ -10,7 +10,7 @@ from typing import Literal
 from ..domain.document import Snapshot
 from ..domain.edit import LineChange
 from ..domain.pending import Composed, compose, final_lines
-from ..domain.proposal import HunkRef, PendingHunk
+from ..domain.proposal import HunkRef, PendingHunk, by_line, whole_lines
 
 View = Literal["final", "markup", "original"]
 
@@ -37,7 +37,9 @@ class Sight:
             case "original":
                 return self.original.lines
             case "markup":
-                return final_lines(self.original.lines, [_marked(hunk) for hunk in self.pending])
+                return final_lines(
+                    self.original.lines, [_marked(change) for change in self._changes]
+                )
 
     def composed(self, edits: Sequence[LineChange]) -> tuple[Composed, ...]:
         """Edits of the final text as changes of the buffer's text."""
@@ -45,23 +47,25 @@ class Sight:
 
     def taken_over(self, composed: Sequence[Composed]) -> tuple[HunkRef, ...]:
         """The pending hunks that these changes replace."""
-        return tuple(self.pending[index].ref for item in composed for index in item.takes_over)
+        groups = by_line(self.pending)
+        taken = (index for item in composed for group in item.takes_over for index in groups[group])
+        return tuple(self.pending[index].ref for index in taken)
 
     def original_row(self, row0: int) -> int:
         """The buffer's row for a row of the final text."""
         shift = 0
-        for hunk in self.pending:
-            if hunk.row0 + shift >= row0:
+        for change in self._changes:
+            if change.row0 + shift >= row0:
                 break
-            shift += len(hunk.new) - len(hunk.old)
+            shift += len(change.new) - len(change.old)
         return max(0, row0 - shift)
 
-    @property
-    def _changes(self) -> list[LineChange]:
-        return [LineChange(row0=item.row0, old=item.old, new=item.new) for item in self.pending]
+    @cached_property
+    def _changes(self) -> tuple[LineChange, ...]:
+        return whole_lines(self.original.lines, self.pending)
 
 
-def _marked(hunk: PendingHunk) -> LineChange:
-    out = tuple(f"[-] {line}" for line in hunk.old)
-    into = tuple(f"[+] {line}" for line in hunk.new)
-    return LineChange(row0=hunk.row0, old=hunk.old, new=(*out, *into))
+def _marked(change: LineChange) -> LineChange:
+    out = tuple(f"[-] {line}" for line in change.old)
+    into = tuple(f"[+] {line}" for line in change.new)
+    return LineChange(row0=change.row0, old=change.old, new=(*out, *into))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from .edit import LineChange
 
 HunkState = Literal["pending", "stale", "accepted", "rejected", "merged", "lapsed"]
 """`stale`: the user changed the lines meanwhile; `merged`: a later proposal contains it;
@@ -15,7 +18,10 @@ MAX_CHANGED_LINES = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunk:
-    """One contiguous change: lines `old` from `row0` (from 0) on become `new`."""
+    """One contiguous change: lines `old` from `row0` (from 0) on become `new`.
+
+    With a `byte_col`, a part of one line: `old` is the one text that starts there.
+    """
 
     id: str
     """Unique within its proposal: `h1`, `h2`, … from the top."""
@@ -27,6 +33,7 @@ class Hunk:
     """What the user said when rejecting, or why the hunk is stale."""
     edited: bool = False
     """Whether `new` is what the user made of it, not what was proposed."""
+    byte_col: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +73,41 @@ class PendingHunk:
     row0: int
     old: tuple[str, ...]
     new: tuple[str, ...]
+    byte_col: int | None = None
+    """Of a part of one line, see `Hunk`."""
+
+
+def by_line(hunks: Sequence[Hunk | PendingHunk]) -> list[list[int]]:
+    """Positions of hunks (from the top and left) that together are one change of whole lines."""
+    groups: list[list[int]] = []
+    for index, hunk in enumerate(hunks):
+        last = hunks[groups[-1][0]] if groups else None
+        is_sibling = last is not None and last.row0 == hunk.row0 and last.byte_col is not None
+        if is_sibling and hunk.byte_col is not None:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
+
+
+def whole_lines(
+    lines: Sequence[str], hunks: Sequence[Hunk | PendingHunk]
+) -> tuple[LineChange, ...]:
+    """The hunks (from the top and left) as changes of whole lines, one for each of `by_line`."""
+    groups = ([hunks[index] for index in group] for group in by_line(hunks))
+    return tuple(_joined(lines, group) for group in groups)
+
+
+def _joined(lines: Sequence[str], hunks: Sequence[Hunk | PendingHunk]) -> LineChange:
+    first = hunks[0]
+    if first.byte_col is None:
+        return LineChange(row0=first.row0, old=first.old, new=first.new)
+    line = lines[first.row0]
+    data, done = line.encode(), 0
+    pieces: list[bytes] = []
+    for hunk in hunks:
+        start = hunk.byte_col or 0
+        pieces += (data[done:start], "\n".join(hunk.new).encode())
+        done = start + len(hunk.old[0].encode())
+    new = b"".join((*pieces, data[done:])).decode()
+    return LineChange(row0=first.row0, old=(line,), new=tuple(new.split("\n")))

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from ..domain.document import Snapshot
 from ..domain.edit import LineChange
-from ..domain.proposal import Hunk, HunkRef, PendingHunk, Proposal
+from ..domain.proposal import Hunk, HunkRef, PendingHunk, Proposal, whole_lines
 from ..errors import EditorError
 from .port import ApprovalDecision, ApprovalRequest, Place
 
@@ -147,6 +147,7 @@ class MemoryEditor:
             PendingHunk(
                 ref=HunkRef(proposal=review.proposal.id, hunk=key),
                 row0=review.hunks[key].row0,
+                byte_col=review.hunks[key].byte_col,
                 old=review.hunks[key].old,
                 new=review.hunks[key].new,
             )
@@ -155,7 +156,7 @@ class MemoryEditor:
             for key in review.open_ids
             if review.hunks[key].state == "pending"
         ]
-        return sorted(found, key=lambda hunk: hunk.row0)
+        return sorted(found, key=_place)
 
     async def propose(self, proposal: Proposal) -> Sequence[Hunk]:
         review = self._start(proposal)
@@ -239,9 +240,13 @@ class MemoryEditor:
     def _looked_at(self, review: _Review, hunk: Hunk) -> Hunk:
         if hunk.id in review.clashes:
             return hunk
-        bufnr = review.proposal.bufnr
-        stand = self._buffer(bufnr).lines[hunk.row0 : hunk.row0 + len(hunk.old)]
-        fits = tuple(stand) == hunk.old and hunk.row0 <= len(self._buffer(bufnr).lines)
+        lines = self._buffer(review.proposal.bufnr).lines
+        stand = lines[hunk.row0 : hunk.row0 + len(hunk.old)]
+        if hunk.byte_col is not None:
+            part = "".join(stand).encode()[hunk.byte_col :]
+            fits = part.startswith(hunk.old[0].encode())
+        else:
+            fits = tuple(stand) == hunk.old and hunk.row0 <= len(lines)
         return replace(hunk, state="pending" if fits else "stale")
 
     def _accepted(self, review: _Review, key: str) -> Hunk:
@@ -250,7 +255,8 @@ class MemoryEditor:
         if hunk.state == "stale":
             return replace(hunk, reason=hunk.reason or "The lines were changed meanwhile.")
         review.open_ids.discard(key)
-        self._write(bufnr, LineChange(row0=hunk.row0, old=hunk.old, new=hunk.new))
+        (change,) = whole_lines(self._buffer(bufnr).lines, [hunk])
+        self._write(bufnr, change)
         return replace(hunk, state="accepted")
 
     def _write(self, bufnr: int, change: LineChange) -> None:
@@ -267,7 +273,9 @@ class MemoryEditor:
     def _follow(self, review: _Review, change: LineChange, end: int) -> None:
         for key in review.open_ids:
             hunk = review.hunks[key]
-            if hunk.row0 >= end:
+            if hunk.byte_col is not None and change.row0 <= hunk.row0 < end:
+                hunk = _moved_within(hunk, change)
+            elif hunk.row0 >= end:
                 moved = hunk.row0 + len(change.new) - len(change.old)
                 hunk = replace(hunk, row0=moved)
             review.hunks[key] = self._looked_at(review, hunk)
@@ -280,6 +288,20 @@ class MemoryEditor:
 def _chosen(review: _Review, hunk_id: str | None) -> list[str]:
     keys = [key for key in review.hunks if key in review.open_ids]
     return keys if hunk_id is None else [key for key in keys if key == hunk_id]
+
+
+def _place(hunk: PendingHunk) -> tuple[int, int]:
+    return hunk.row0, -1 if hunk.byte_col is None else hunk.byte_col
+
+
+def _moved_within(hunk: Hunk, change: LineChange) -> Hunk:
+    """A part of a line of which something was changed: where it stands now, if once."""
+    text = hunk.old[0]
+    if "\n".join(change.new).count(text) != 1:
+        return replace(hunk, byte_col=0)
+    row, line = next((row, line) for row, line in enumerate(change.new) if text in line)
+    byte_col = len(line[: line.index(text)].encode())
+    return replace(hunk, row0=change.row0 + row, byte_col=byte_col)
 
 
 def _smallest(change: LineChange) -> Iterable[LineChange]:

@@ -120,7 +120,9 @@ def approval_from_wire(table: Mapping[str, Any]) -> ApprovalDecision:
 
 
 def _hunk_to_wire(hunk: Hunk) -> dict[str, Any]:
+    place = {} if hunk.byte_col is None else {"byte_col": hunk.byte_col}
     return {
+        **place,
         "id": hunk.id,
         "row0": hunk.row0,
         "old": list(hunk.old),
@@ -135,7 +137,8 @@ def _pending_from_wire(table: Any) -> PendingHunk:
         case {"proposal": str(proposal), "hunk": str(hunk), "row0": int(row0), **rest}:
             ref = HunkRef(proposal=proposal, hunk=hunk)
             old, new = _texts(rest.get("old")), _texts(rest.get("new"))
-            return PendingHunk(ref=ref, row0=row0, old=old, new=new)
+            byte_col = _byte_col(rest.get("byte_col"))
+            return PendingHunk(ref=ref, row0=row0, old=old, new=new, byte_col=byte_col)
         case _:
             raise _malformed("a pending hunk", table)
 
@@ -159,9 +162,14 @@ def _hunk_from_wire(table: Any) -> Hunk:
                 state=cast(HunkState, state),
                 reason=reason,
                 edited=rest.get("edited") is True,
+                byte_col=_byte_col(rest.get("byte_col")),
             )
         case _:
             raise _malformed("a hunk", table)
+
+
+def _byte_col(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _list(value: Any) -> Sequence[Any]:

@@ -1,7 +1,8 @@
 """Cuts hunks of prose as small as they can be decided on their own.
 
 Lines that follow each other come as one hunk. Where one line's change ends
-before the next one's begins, the two are different questions.
+before the next one's begins, the two are different questions; so are the
+sentences of one line.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from dataclasses import replace
 
 from ..domain.proposal import MAX_HUNKS, Hunk
 from ..domain.prose import ends_sentence
+from ..domain.sentences import by_sentence
 
 
 def cut(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
     """The same changes in more hunks, as far as there may be so many."""
     parts = [part for hunk in hunks for part in _parts(hunk)]
-    chosen = parts if len(parts) <= MAX_HUNKS else list(hunks)
-    return tuple(replace(hunk, id=f"h{n}") for n, hunk in enumerate(chosen, start=1))
+    return by_sentence(parts if len(parts) <= MAX_HUNKS else list(hunks))
 
 
 def _parts(hunk: Hunk) -> Iterator[Hunk]:

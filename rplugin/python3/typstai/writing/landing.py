@@ -11,7 +11,7 @@ from ..domain.action import ActionResult, Applied, Empty, Failed, Stale
 from ..domain.diagnostic import Checker
 from ..domain.document import Snapshot
 from ..domain.edit import Edit, apply_edits, line_changes
-from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, Proposal
+from ..domain.proposal import MAX_CHANGED_LINES, MAX_HUNKS, Hunk, HunkRef, PendingHunk, Proposal
 from ..domain.verdict import compare
 from ..editor.port import Editor
 from . import judgement
@@ -80,11 +80,21 @@ def _is_too_much(hunks: Sequence[Hunk]) -> bool:
 
 
 async def _earlier(editor: Editor, located: Located) -> tuple[HunkRef, ...]:
-    """What earlier actions proposed for the same lines: asking again replaces it."""
+    """What earlier actions proposed for the same text: asking again replaces it."""
     snapshot = located.snapshot
-    first, last = snapshot.row_at(located.start), snapshot.row_at(located.end)
     pending = await editor.pending(snapshot.bufnr, CHAT)
-    return tuple(hunk.ref for hunk in pending if first <= hunk.row0 <= last)
+    return tuple(hunk.ref for hunk in pending if _is_within(hunk, located))
+
+
+def _is_within(hunk: PendingHunk, located: Located) -> bool:
+    snapshot = located.snapshot
+    if not snapshot.row_at(located.start) <= hunk.row0 <= snapshot.row_at(located.end):
+        return False
+    if hunk.byte_col is None:
+        return True
+    line = snapshot.lines[hunk.row0].encode()
+    start = snapshot.line_starts[hunk.row0] + len(line[: hunk.byte_col].decode())
+    return start < located.end and start + len(hunk.old[0]) > located.start
 
 
 def _proposal(
