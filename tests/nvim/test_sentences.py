@@ -10,8 +10,8 @@ from editor import Editor
 from reviewing import call, fill, propose, record_calls, states
 
 LINE = "Die Höhe war groß. Nothing here. 日本語です。 It was bad."
-ONE = (0, 0, "Die Höhe war groß.", "Die Höhe war niedrig.")
-TWO = (0, LINE.encode().index(b"It was bad."), "It was bad.", "It was good.")
+ONE = (1, 0, "Die Höhe war groß.", "Die Höhe war niedrig.")
+TWO = (1, LINE.encode().index(b"It was bad."), "It was bad.", "It was good.")
 BOTH = "Die Höhe war niedrig. Nothing here. 日本語です。 It was good."
 
 
@@ -22,7 +22,7 @@ def paragraph(editor: Editor) -> None:
 
 
 def proposed(editor: Editor, name: str = "p1") -> None:
-    propose(editor, *((1, *part[1:]) for part in (ONE, TWO)), name=name)
+    propose(editor, ONE, TWO, name=name)
 
 
 def line(editor: Editor) -> str:
@@ -155,7 +155,7 @@ def test_a_whole_line_and_a_sentence_of_it_do_not_both_land(editor: Editor) -> N
 
 def test_two_proposals_for_one_sentence_do_not_both_land(editor: Editor) -> None:
     proposed(editor)
-    propose(editor, (1, *TWO[1:3], "Else."), name="p2")
+    propose(editor, (1, TWO[1], TWO[2], "Else."), name="p2")
     call(editor, "accept_all")
     assert line(editor) == BOTH
 
@@ -247,7 +247,7 @@ def test_changed_words_are_drawn_where_they_stand(editor: Editor) -> None:
 def test_a_rewritten_sentence_is_drawn_right_after_the_old_one(editor: Editor) -> None:
     new = "Nobody who has ever looked at the matter would call it anything but a great success."
     propose(editor, (1, TWO[1], TWO[2], new))
-    assert drawn(editor) == ([TWO[2]], [(len(LINE.encode()), new)])
+    assert drawn(editor) == ([TWO[2]], [(len(LINE.encode()), f" {new}")])
 
 
 def test_side_by_side_and_the_chat_show_both(editor: Editor) -> None:

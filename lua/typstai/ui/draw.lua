@@ -173,18 +173,17 @@ end
 
 -- The old sentence struck out as a whole, the new one after it.
 local function draw_sentence(canvas, row, step)
-  local old = step.old[1]
-  draw_inline(canvas, row, {
-    old = step.old,
-    new = step.new,
-    spans = { { old_col = 0, old_end = #old, new_col = 0, new_end = #step.new[1] } },
+  local finish = canvas.col + #step.old[1]
+  strike(canvas, row, canvas.col, finish)
+  local text = require("typstai.ui.wrap").expand_tabs(step.new[1], 0, tabstop(canvas))
+  mark(canvas, row, finish, {
+    virt_text = { { " " }, { text, "TypstAIAdd" } },
+    virt_text_pos = "inline",
   })
 end
 
 local function is_sentence(hunk)
-  return hunk.byte_col
-    and #hunk.new == 1
-    and api.nvim_strwidth(hunk.new[1]) <= MAX_SENTENCE_CELLS
+  return hunk.byte_col and #hunk.new == 1 and api.nvim_strwidth(hunk.new[1]) <= MAX_SENTENCE_CELLS
 end
 
 local function draw_step(canvas, row, hunk, step)
