@@ -39,6 +39,7 @@ def test_no_cut_is_made_where_no_sentence_ends(line: str) -> None:
 
 
 def test_sentences_end_with_their_quotes_brackets_and_blanks() -> None:
+    assert sentences("Preis: 3 €. Gut.") == ["Preis: 3 €. ", "Gut."]
     line = "„Ja!“ Sie ging. (Er nicht.)  Wirklich? *Doch.* Ende… 一二。三四！Last"
     assert sentences(line) == [
         "„Ja!“ ", "Sie ging. ", "(Er nicht.)  ", "Wirklich? ", "*Doch.* ", "Ende… ", "一二。",

@@ -91,7 +91,8 @@ def _is_abbreviated(line: str, at: int) -> bool:
     """Whether the dot at `at` belongs to the word: `z. B.`, `e.g.`, `Fig.`, `3.`"""
     found = _LAST_WORD.search(line, 0, at)
     word = found.group().lower() if found else ""
-    is_letter = len(word.split(".")[-1]) == 1
+    last = word.split(".")[-1]
+    is_letter = len(last) == 1 and last.isalpha()
     return is_letter or word in _ABBREVIATIONS or (word.isdecimal() and len(word) < 3)
 
 
