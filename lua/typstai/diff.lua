@@ -114,9 +114,12 @@ local function pairwise(steps, part, old, new)
 end
 
 --- How the old lines of a hunk become the new ones, from the top.
----@param hunk { old: string[], new: string[] }
----@return typstai.Step[]
+---@param hunk { old: string[], new: string[], byte_col?: integer }
+---@return typstai.Step[] of a part of a line, one
 function M.steps(hunk)
+  if hunk.byte_col then
+    return { with_spans({ old_row = 0, old = hunk.old, new = hunk.new }) }
+  end
   local steps = {}
   for _, part in ipairs(aligned(hunk.old, hunk.new)) do
     if part.old_count == part.new_count then

@@ -170,6 +170,32 @@ def test_a_sentence_edited_into_two_lines_leaves_its_sibling_in_place(editor: Ed
     assert editor.lines()[2] == f"Two.{rest}".replace(TWO[2], TWO[3])
 
 
+@pytest.mark.parametrize("text", ["New.\nDie Höhe war gering.", "Die Höhe war gering.\nNew.", ""])
+def test_whatever_a_sentence_is_edited_into_lands_as_it_is(editor: Editor, text: str) -> None:
+    proposed(editor)
+    call(editor, "edit", "p1", "h1", text)
+    call(editor, "accept_all")
+    expected = f"{text}{BOTH.removeprefix(ONE[3])}"
+    assert editor.lines() == ["above", *expected.split("\n"), "below"]
+
+
+def test_the_journal_knows_what_the_text_becomes(editor: Editor) -> None:
+    proposed(editor)
+    call(editor, "edit", "p1", "h1", "New.\nLine.")
+    call(editor, "accept_all")
+    hashes = editor.lua(
+        """
+        local journal, found = require("typstai.journal"), {}
+        for name in vim.fs.dir(journal.folder()) do
+          local path = vim.fs.joinpath(journal.folder(), name)
+          found[#found + 1] = vim.json.decode(vim.fn.readfile(path)[1]).after
+        end
+        return { found, journal.hash(vim.api.nvim_buf_get_lines(0, 0, -1, true)) }
+        """
+    )
+    assert hashes[1] in hashes[0]
+
+
 def test_the_keys_decide_the_sentence_at_the_cursor(editor: Editor) -> None:
     proposed(editor)
     editor.feed("gg]c")
