@@ -73,4 +73,3 @@ def test_changes_of_an_unchanged_text_are_carried_over_at_their_smallest() -> No
     change = LineChange(row0=1, old=("two", "three", "four"), new=("two", "3", "four"))
     merged = carry([change], base=BASE, current=BASE)
     assert merged.changes == (LineChange(row0=2, old=("three",), new=("3",)),)
-
