@@ -249,6 +249,23 @@ async def test_more_than_the_limit_of_hunks_is_refused_with_a_clear_error() -> N
     assert outcome.text.startswith("error too_many_changes: 200 hunks")
 
 
+@pytest.mark.parametrize(
+    ("text", "new", "code"),
+    [
+        ("a", "x\n" * 2_000 + "y", "too_many_changes: 1 hunks and 2002 lines"),
+        ("a" + "b" * 900_000, "c" * 150_000, "too_large: a document may have 1,000,000 characters"),
+    ],
+)
+async def test_what_is_beyond_the_limits_is_refused_and_nothing_changes(
+    text: str, new: str, code: str
+) -> None:
+    editor = MemoryEditor()
+    bufnr = editor.add(text, path="/p/main.typ")
+    outcome = await call(run_on(editor, bufnr), "search_replace", {"search": "a", "replace": new})
+    assert outcome.text.startswith(f"error {code}")
+    assert editor.lines(bufnr) == (text,)
+
+
 async def test_a_rejected_edit_tells_the_model_the_reason() -> None:
     editor = MemoryEditor()
     bufnr = editor.add("a", path="/p/main.typ")
