@@ -311,7 +311,7 @@ def test_a_hunk_decided_before_it_was_drawn_leaves_no_trace(editor: Editor) -> N
         local passed
         vim.schedule(function() passed = true end)
         vim.wait(1000, function() return passed end, 1)
-        local ns = vim.api.nvim_get_namespaces()["typstai.review"]
+        local ns = vim.api.nvim_create_namespace("typstai.review")
         return #vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, {})
         """,
         {"id": "p1", "bufnr": 1, "chat": "c", "source": "s", "verdict": "", "hunks": hunks},

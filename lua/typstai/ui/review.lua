@@ -8,9 +8,10 @@ local DEFAULT_WIDTH = 80
 local MIN_WIDTH = 20
 -- A sign column that appears with the first sign takes these from the text.
 local SIGN_CELLS = 2
--- A third of a frame: a proposal of many hunks is drawn in several goes, the first of
--- which comes on top of taking it in.
+-- A third of a frame: many hunks are drawn in several goes, the first of them only once
+-- what made them known is over.
 local SLICE_NS = 5000000
+local AT_ONCE = 32
 
 ---@class typstai.Drawn
 ---@field marks integer[]
@@ -138,6 +139,16 @@ function M.update(bufnr, changed)
   end
 end
 
+local function update_soon(bufnr, changed)
+  if #changed <= AT_ONCE then
+    M.update(bufnr, changed)
+  else
+    vim.schedule(function()
+      M.update(bufnr, changed)
+    end)
+  end
+end
+
 -- Coming back up to the first line shows what is above it; scrolling down past it is
 -- not held up.
 local function on_scrolled(bufnr)
@@ -206,7 +217,7 @@ function M.refresh(bufnr)
   if #undecided == 0 then
     stop(bufnr)
   else
-    M.update(bufnr, undecided)
+    update_soon(bufnr, undecided)
   end
 end
 
