@@ -3,10 +3,10 @@ local M = {}
 
 local TITLE = "typstai"
 local LONGEST = 400
--- The same sentence again within this time comes from the same cause.
-local ONCE_MS = 100
 
-local last, last_at = "", 0
+-- Sentences on their way: the same one again, before it is shown, has the same cause.
+---@type table<string, true>
+local coming = {}
 
 ---@class typstai.Message
 ---@field message string
@@ -31,11 +31,12 @@ end
 function M.show(args)
   local level = vim.log.levels[(args.level or "info"):upper()] or vim.log.levels.INFO
   local text = one_line(args.message)
-  if text == last and vim.uv.now() - last_at < ONCE_MS then
+  if coming[text] then
     return
   end
-  last, last_at = text, vim.uv.now()
+  coming[text] = true
   vim.schedule(function()
+    coming[text] = nil
     M.sink(text, level, { title = TITLE })
   end)
 end
