@@ -38,7 +38,7 @@ def chat(terminal: Terminal) -> None:
     thesis(terminal)
     terminal.send(":TypstAI\r")
     terminal.wait_for("> ")
-    terminal.send("iFix the errors in this chapter\x13")
+    terminal.send("Fix the errors in this chapter\x13")
     terminal.wait_for("waiting", seconds=30)
 
 
