@@ -21,7 +21,7 @@ local function after_char(line, col)
     return #line
   end
   local start = col + vim.str_utf_start(line, col)
-  local char = vim.fn.strcharpart(line:sub(start), 0, 1, true)
+  local char = require("typstai.graphemes").first(line:sub(start))
   return math.min(#line, start - 1 + #char)
 end
 

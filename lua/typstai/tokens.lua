@@ -30,7 +30,7 @@ end
 
 local function cluster_tokens(line)
   local tokens, last_class = {}, nil
-  for _, cluster in ipairs(vim.fn.split(line, "\\zs")) do
+  for _, cluster in ipairs(require("typstai.graphemes").split(line)) do
     local class = vim.fn.charclass(cluster)
     if class == last_class and (class == WORD or class == BLANK) then
       tokens[#tokens] = tokens[#tokens] .. cluster
