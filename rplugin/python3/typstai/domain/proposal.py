@@ -30,7 +30,8 @@ class Hunk:
     new: tuple[str, ...]
     state: HunkState = "pending"
     reason: str = ""
-    """What the user said when rejecting, or why the hunk is stale."""
+    """While pending, what the checks say of it; then what the user said when rejecting, or
+    why the hunk is stale."""
     edited: bool = False
     """Whether `new` is what the user made of it, not what was proposed."""
     byte_col: int | None = None
