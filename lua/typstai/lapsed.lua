@@ -12,6 +12,7 @@ local LAPSED = "Neovim ended before this was decided; ask again."
 ---@field server string where that Neovim listens
 ---@field document string absolute path; "" when unnamed
 ---@field told boolean whether the chat was told that it lapsed
+---@field at number seconds since the epoch
 ---@field id string
 ---@field chat string
 ---@field run string

@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
+from desk import NvimDesk, proposal
 from editor import BOUND_MS, Editor, start_editor
 from endpoint import Endpoint, answer, tool_calls
 from session import Session
+from typstai.domain.proposal import Hunk
+from typstai.editor.nvim import MAX_SETTLED
+from typstai.errors import EditorError
 
 TEXT = "one\n\ntwo\n\nthree\n"
 LIST = "return require('typstai').proposals.list()"
@@ -230,3 +234,20 @@ def test_decided_proposals_are_remembered_within_bounds(editor: Editor) -> None:
         """
     )
     assert kept == [64, "already_resolved", []]
+
+
+def test_python_keeps_few_decisions_that_nobody_asked_for(editor: Editor) -> None:
+    desk = NvimDesk(editor)
+
+    async def story() -> None:
+        bufnr = await desk.open("one")
+        hunk = Hunk(id="h1", row0=0, old=("one",), new=("1",))
+        for number in range(100):
+            await desk.editor.propose(proposal(bufnr, [hunk], proposal_id=f"p{number}"))
+            await desk.reject(f"p{number}")
+        assert (await desk.editor.decision("p99"))[0].state == "rejected"
+        with pytest.raises(EditorError):
+            await desk.editor.decision("p0")
+        assert len(desk._adapter._decisions) <= MAX_SETTLED
+
+    desk.run(story)
