@@ -40,8 +40,8 @@ class Awaited:
     """An undecided hunk: the lines it would replace, wherever they have been found."""
 
     places: list[list[Line]]
-    between: tuple[list[Line], list[Line]]
-    """The lines above and below it when it came, one or none each."""
+    between: list[tuple[list[Line], list[Line]]]
+    """The lines above and below it, one or none each: when it came, and when others landed."""
     unique: bool
     """Whether one of its lines could be told from all others when it came."""
     born: int
@@ -173,7 +173,7 @@ class Model:
         awaited = self.hunks.get(key)
         if awaited is None:
             assert hunk["state"] == "pending"
-            between = (self._row(start - 1), self._row(start))
+            between = [(self._row(start - 1), self._row(start))]
             unique = has_landmark(stand, self.text)
             if is_part(hunk):
                 unique = "\n".join(self.text).count(hunk["old"][0]) == 1
@@ -191,9 +191,9 @@ class Model:
             awaited.disturbed = True
 
     def _check_insertion(self, awaited: Awaited, start: int, told: Any) -> None:
-        """It keeps a neighbour; where others were accepted beside it, they are that."""
+        """It keeps a neighbour; where others were accepted beside it, they may be that."""
         if self.accepting:
-            awaited.between = (self._row(start - 1), self._row(start))
+            awaited.between.append((self._row(start - 1), self._row(start)))
         assert self._has_neighbour(awaited, start), told
 
     def _row(self, row: int) -> list[Line]:
@@ -205,9 +205,10 @@ class Model:
         One at the very top stays at the top.
         """
         now = (self._row(row - 1), self._row(row))
-        return (row == 0 and not awaited.between[0]) or any(
+        return (row == 0 and not awaited.between[0][0]) or any(
             one and other and one[0].ids & other[0].ids
-            for one, other in zip(now, awaited.between, strict=True)
+            for between in awaited.between
+            for one, other in zip(now, between, strict=True)
         )
 
     def _must_be_pending(self, awaited: Awaited, size: int) -> bool:

@@ -165,15 +165,20 @@ local function place_of(bufnr, hunk)
   return row, is_there and is_tail_there, is_there and col == 0 and is_whole
 end
 
--- The same of a part of a line, and its column.
+-- The same of a part of a line, and its column. What is deleted leaves no range, so a range
+-- of the old length was restored: Neovim before 0.12 may call it invalid all the same.
 local function place_of_part(bufnr, hunk)
   local mark = api.nvim_buf_get_extmark_by_id(bufnr, NS, hunk.mark, { details = true })
   local row, col, details = mark[1], mark[2], mark[3]
-  if not row or details.invalid or details.end_row ~= row then
+  if not row or details.end_row ~= row or details.end_col - col ~= #hunk.old[1] then
     return row, row ~= nil and not details.invalid, false, col
   end
   local line = api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
-  return row, true, line:sub(col + 1, details.end_col) == hunk.old[1], col
+  local stands = line:sub(col + 1, details.end_col) == hunk.old[1]
+  if stands and details.invalid and not hunk.lost then
+    M.place(bufnr, hunk, row, col)
+  end
+  return row, stands or not details.invalid, stands, col
 end
 
 -- Searching takes a look at every line, so it is done once for each state of the text.
