@@ -129,6 +129,8 @@ def changed_facts(hunks: Sequence[Hunk]) -> tuple[integrity.Finding, ...]:
 
 def marked(hunks: Sequence[Hunk], facts: Sequence[integrity.Finding]) -> tuple[Hunk, ...]:
     """The hunks, each with what of the facts it changed itself as its reason."""
+    if not facts:
+        return tuple(hunks)
     told = {fact.line() for fact in facts}
     result: list[Hunk] = []
     for hunk in hunks:
