@@ -17,10 +17,20 @@ local AROUND = 3
 ---@field landmark? integer index of the line that stood nowhere else
 ---@field is_only_part? boolean whether a part of a line stood nowhere else
 
-local function counts_of(lines)
+-- How often each of the remembered lines stands in the buffer. Only those are counted:
+-- a table of all lines of a long document costs milliseconds.
+local function counts_of(lines, hunks)
   local counts = {}
+  for _, hunk in ipairs(hunks) do
+    for _, line in ipairs(hunk.around.lines) do
+      counts[line] = 0
+    end
+  end
   for _, line in ipairs(lines) do
-    counts[line] = (counts[line] or 0) + 1
+    local count = counts[line]
+    if count then
+      counts[line] = count + 1
+    end
   end
   return counts
 end
@@ -60,17 +70,18 @@ end
 ---@param hunks typstai.LiveHunk[] whose old lines stand at their rows
 function M.note(bufnr, hunks)
   local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  local counts = counts_of(lines)
   for _, hunk in ipairs(hunks) do
     local first = math.max(hunk.row0 - AROUND, 0)
-    local around = {
+    hunk.around = {
       before = hunk.row0 - first,
       lines = vim.list_slice(lines, first + 1, hunk.row0 + #hunk.old + AROUND),
       total = #lines,
+      is_only_part = hunk.byte_col and part_place(lines, hunk.old[1]) ~= nil,
     }
-    around.landmark = landmark_of(around, #hunk.old, counts)
-    around.is_only_part = hunk.byte_col and part_place(lines, hunk.old[1]) ~= nil
-    hunk.around = around
+  end
+  local counts = counts_of(lines, hunks)
+  for _, hunk in ipairs(hunks) do
+    hunk.around.landmark = landmark_of(hunk.around, #hunk.old, counts)
   end
 end
 
