@@ -163,7 +163,6 @@ CHARACTERS = [
     ("¿qué?", "vE", "inclusive"),
     ("日本語", "vE", "inclusive"),
     ("cafe\u0301", "vE", "inclusive"),
-    ("👩‍🚀", "v", "inclusive"),
     ("\t", "v", "inclusive"),
     ("¿qué?", "vE", "exclusive"),
     ("日本語", "v2l", "exclusive"),
@@ -199,6 +198,16 @@ def test_a_selection_is_what_neovim_itself_would_yank(
     first, start, last, end = editor.wait_for("_G.range")
     assert editor.nvim.api.buf_get_text(0, first, start, last, end, {}) == [yanked]
     assert yanked
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_joined_emoji_is_selected_whole(editor: Editor, way: str) -> None:
+    """Neovim 0.10 itself would yank a half of it."""
+    editor.nvim.api.buf_set_lines(0, 0, -1, True, ["a 👩‍🚀 b"])
+    editor.lua(OPERATE)
+    editor.feed(f"0Wv{WAYS[way]}")
+    first, start, last, end = editor.wait_for("_G.range")
+    assert editor.nvim.api.buf_get_text(0, first, start, last, end, {}) == ["👩‍🚀"]
 
 
 def test_a_range_outside_of_the_document_is_refused(writer: Writer) -> None:
