@@ -18,7 +18,7 @@ class ChatScreen:
         self.editor = editor
         editor.lua(
             """
-            _G.lines = function() return require("typstai.ui.chat").lines() end
+            _G.lines = function() return require("typstai.chat").lines() end
             _G.calls, _G.answers, _G.shown = {}, {}, {}
             require("typstai.rpc").call = function(method, params, callback)
               table.insert(_G.calls, { method = method, params = params })
@@ -36,7 +36,7 @@ class ChatScreen:
               list = function() return vim.tbl_values(_G.proposals) end,
               diff_lines = function(id) return _G.proposals[id].diff end,
             }
-            require("typstai.hunks").get = function(id) return _G.proposals[id], false end
+            require("typstai.proposals.hunks").get = function(id) return _G.proposals[id], false end
             _G.proposals = vim.empty_dict()
             for _, name in ipairs({ "accept", "reject", "accept_all", "reject_all",
               "goto_first", "edit", "diff" }) do
@@ -50,10 +50,10 @@ class ChatScreen:
     def open(self, *turns: dict[str, Any], title: str = "") -> int:
         """Show a chat; its buffer."""
         chat = {"id": CHAT, "project": "/home/ada/thesis", "title": title, "turns": list(turns)}
-        self.editor.lua("require('typstai.ui.chat').load(...)", chat)
+        self.editor.lua("require('typstai.chat').load(...)", chat)
         # What the chat would load in idle moments: in them a typed <C-c> throws away the keys
         # before it, and a window's new size is not told.
-        self.editor.lua("while require('typstai.ui.markdown').prepare() do end")
+        self.editor.lua("while require('typstai.chat.markdown').prepare() do end")
         return self.editor.nvim.api.get_current_buf().number
 
     def event(self, **event: Any) -> None:
@@ -78,7 +78,7 @@ class ChatScreen:
         self.event(kind="finish", id=RUN, status=status, **fields)
 
     def lines(self) -> list[str]:
-        return self.editor.lua("return require('typstai.ui.chat').lines()")
+        return self.editor.lua("return require('typstai.chat').lines()")
 
     def transcript(self) -> list[str]:
         return self.lines()[: self.border0()]
@@ -164,7 +164,7 @@ def rendered_again(editor: Editor) -> list[str]:
         """
         local chat, turn = ...
         local seen
-        local Transcript = require("typstai.ui.transcript")
+        local Transcript = require("typstai.chat.transcript")
         local redraw = Transcript.redraw
         Transcript.redraw = function(self) seen = self return redraw(self) end
         require("typstai.rpc").dispatch("chat.event", { chat = chat, event = { kind = "turn",

@@ -151,7 +151,7 @@ def change(row0: int, old: Sequence[str], new: Sequence[str]) -> LineChange:
 _NOTIFY = """
 local channel = ...
 _G.asked = {}
-package.loaded["typstai.approvals"] = {
+package.loaded["typstai.chat.approvals"] = {
   ask = function(request) _G.asked[request.id] = true end,
   withdraw = function(args) _G.asked[args.id] = nil end,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,3 +63,18 @@ def _functions(path: Path) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             start = min([node.lineno, *(item.lineno for item in node.decorator_list)])
             yield f"{path.name}:{node.name}", (node.end_lineno or start) - start + 1
+
+
+def test_every_lua_module_that_is_required_exists() -> None:
+    required = {
+        name
+        for path in [*_files("*.lua"), *_files("*.py")]
+        for name in re.findall(r"""require\(["'](typstai[\w.]*\w)["']\)""", path.read_text("utf-8"))
+    }
+    assert required
+    assert {name for name in required if not _is_module(name)} == set()
+
+
+def _is_module(name: str) -> bool:
+    path = ROOT / "lua" / name.replace(".", "/")
+    return path.with_suffix(".lua").exists() or (path / "init.lua").exists()

@@ -90,11 +90,11 @@ end
 
 local function finish(work, result)
   running[work.id] = nil
-  require("typstai.ui.spinner").stop(work.id)
-  require("typstai.capture").release(work.id)
+  require("typstai.actions.spinner").stop(work.id)
+  require("typstai.chat.capture").release(work.id)
   give_back_stop_key(work.bufnr)
   if not work.unasked then
-    require("typstai.ui.outcome").tell(work.action, result)
+    require("typstai.actions.outcome").tell(work.action, result)
   end
   require("typstai.events").emit({
     name = "TypstAIActionFinished",
@@ -132,18 +132,18 @@ local function send(work, params, spelling)
 end
 
 local function start(work, params)
-  local place = require("typstai.capture").place({ run = work.id, what = "selection" })
+  local place = require("typstai.chat.capture").place({ run = work.id, what = "selection" })
   if not place then
     return finish(work, { status = "empty", reason = "no-target", warnings = {} })
   end
   running[work.id] = work
   local range = { place.row0, place.byte_col, place.end_row0, place.end_byte_col }
-  require("typstai.ui.spinner").start(work.id, work.action, work.bufnr, range)
+  require("typstai.actions.spinner").start(work.id, work.action, work.bufnr, range)
   lend_stop_key(work.bufnr)
   if work.action ~= "fix" then
     return send(work, params, {})
   end
-  require("typstai.spelling").find(work.bufnr, range, function(found)
+  require("typstai.actions.spelling").find(work.bufnr, range, function(found)
     send(work, params, found)
   end)
 end
@@ -157,10 +157,10 @@ end
 local function target(opts)
   local bufnr = opts.bufnr or 0
   bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
-  if not vim.api.nvim_buf_is_valid(bufnr) or not require("typstai.buffer").load(bufnr) then
+  if not vim.api.nvim_buf_is_valid(bufnr) or not require("typstai.text.buffer").load(bufnr) then
     return nil, nil, "The document is no longer open."
   end
-  local selection = require("typstai.selection")
+  local selection = require("typstai.text.selection")
   local win = vim.fn.bufwinid(bufnr)
   local row0 = win ~= -1 and vim.api.nvim_win_get_cursor(win)[1] - 1 or 0
   local range = opts.range and selection.checked(bufnr, opts.range)
@@ -191,8 +191,8 @@ function M.run(id, opts, callback)
     finish(work, failure("error", problem))
     return work.id
   end
-  require("typstai.capture").keep(work.id, bufnr, range)
-  require("typstai.ui.question").ask(action.ask, opts.params, function(params)
+  require("typstai.chat.capture").keep(work.id, bufnr, range)
+  require("typstai.actions.question").ask(action.ask, opts.params, function(params)
     if opts.on_params then
       opts.on_params(params)
     end
@@ -240,7 +240,7 @@ local operation
 function M.operate(kind)
   local current = operation
   M.run(current.id, {
-    range = require("typstai.selection").operator(kind),
+    range = require("typstai.text.selection").operator(kind),
     params = current.params,
     on_params = function(params)
       current.params = params

@@ -64,7 +64,7 @@ local function run_action(id, args, command)
   end
   local answer = table.concat(args, " ")
   require("typstai.actions").run(id, {
-    range = require("typstai.selection").of_command(command),
+    range = require("typstai.text.selection").of_command(command),
     params = action.ask and answer ~= "" and { [action.ask] = answer } or nil,
   })
 end
@@ -75,7 +75,7 @@ local function action_command(id, help)
     help = help,
     complete = function(words)
       local action = require("typstai.actions").get(id)
-      return require("typstai.ui.question").complete(action and action.ask, words[2] or "")
+      return require("typstai.actions.question").complete(action and action.ask, words[2] or "")
     end,
     run = function(args, command)
       run_action(id, args, command)
@@ -99,13 +99,13 @@ M.SUBCOMMANDS = {
   chat = {
     help = "Open or close the chat.",
     run = function()
-      require("typstai.ui.chat").toggle()
+      require("typstai.chat").toggle()
     end,
   },
   new = {
     help = "Begin a new chat.",
     run = function()
-      require("typstai.ui.chat").enter(require("typstai.ui.chat").new)
+      require("typstai.chat").enter(require("typstai.chat").new)
     end,
   },
   stop = {
@@ -130,7 +130,7 @@ M.SUBCOMMANDS = {
   actions = {
     help = "Choose a text action for the range or the paragraph.",
     run = function(_, command)
-      require("typstai.actions").menu(require("typstai.selection").of_command(command))
+      require("typstai.actions").menu(require("typstai.text.selection").of_command(command))
     end,
   },
   rephrase = action_command("rephrase", "Say it in other words."),
@@ -175,16 +175,16 @@ M.SUBCOMMANDS = {
     help = "Attach the selection, the page under the cursor, or an image to the next message.",
     args = 2,
     complete = function(words)
-      return require("typstai.add").complete(words)
+      return require("typstai.chat.add").complete(words)
     end,
     run = function(args, command)
-      require("typstai.add").run(args, command)
+      require("typstai.chat.add").run(args, command)
     end,
   },
   remove = {
     help = "Take something off the next message.",
     run = function()
-      require("typstai.attachments").choose_removal()
+      require("typstai.chat.attachments").choose_removal()
     end,
   },
   ghost = {
@@ -217,19 +217,19 @@ M.SUBCOMMANDS = {
   revert = {
     help = "Revert the last answer's edits, after asking.",
     run = function()
-      require("typstai.ui.revert").ask_last()
+      require("typstai.recovery.revert").ask_last()
     end,
   },
   snapshots = {
     help = "Look at earlier states of this document and put one back.",
     run = function()
-      require("typstai.ui.snapshots").choose()
+      require("typstai.recovery.picker").choose()
     end,
   },
   install = {
     help = "Make the plugin's own Python environment.",
     run = function()
-      require("typstai.install").run()
+      require("typstai.host.install").run()
     end,
   },
   log = {

@@ -56,7 +56,7 @@ end
 local function interpreter()
   local host = require("typstai.host")
   local python = host.python()
-  local broken = require("typstai.diagnosis").interpreter(python)
+  local broken = require("typstai.host.diagnosis").interpreter(python)
   if broken then
     vim.health.error(broken.message, { INSTALL })
   else

@@ -81,7 +81,7 @@ end
 local function on_lost(code)
   local lost = { code = "host_lost", message = ("The helper process ended (%d)."):format(code) }
   require("typstai.rpc").fail_all(lost)
-  require("typstai.ui.chat").host_lost()
+  require("typstai.chat").host_lost()
   require("typstai.events").emit({ name = "TypstAIHostLost", data = { code = code } })
   local again = may_restart()
   require("typstai.message").show({
@@ -106,7 +106,8 @@ local function on_exit(job, code)
   if was == "running" then
     on_lost(code)
   else
-    local err = require("typstai.diagnosis").explain(M.python(), code, table.concat(stderr, "\n"))
+    local err =
+      require("typstai.host.diagnosis").explain(M.python(), code, table.concat(stderr, "\n"))
     fail(err)
     require("typstai.message").show({ level = "error", message = err.message })
   end
@@ -148,7 +149,7 @@ local function on_hello(err, result)
   if err then
     if M.state == "starting" then
       M.stop()
-      fail(require("typstai.diagnosis").greeting(err, M.python()))
+      fail(require("typstai.host.diagnosis").greeting(err, M.python()))
       require("typstai.message").show({ level = "error", message = M.failure.message })
     end
     return
@@ -158,7 +159,7 @@ local function on_hello(err, result)
   require("typstai.status").update({ host = "running" })
   require("typstai.events").emit({ name = "TypstAIHostStarted", data = { pid = M.pid } })
   require("typstai.diagnostics").start()
-  require("typstai.lapsed").tell()
+  require("typstai.proposals.lapsed").tell()
 end
 
 local function greet()
@@ -173,7 +174,7 @@ end
 
 local function launch()
   local python = M.python()
-  local broken = require("typstai.diagnosis").interpreter(python)
+  local broken = require("typstai.host.diagnosis").interpreter(python)
   if broken then
     return broken
   end

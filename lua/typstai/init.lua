@@ -33,7 +33,7 @@ end
 ---@param callback? fun(err: typstai.Error|nil, result: { run: string }|nil)
 function M.send(text, opts, callback)
   return require("typstai.answer").of(callback, function(done)
-    require("typstai.ui.chat").send_text(text, opts or {}, done)
+    require("typstai.chat").send_text(text, opts or {}, done)
   end)
 end
 
@@ -57,21 +57,21 @@ end
 
 M.chat = {
   open = function()
-    require("typstai.ui.chat").open()
+    require("typstai.chat").open()
   end,
   close = function()
-    require("typstai.ui.chat").close()
+    require("typstai.chat").close()
   end,
   toggle = function()
-    require("typstai.ui.chat").toggle()
+    require("typstai.chat").toggle()
   end,
   new = function()
-    require("typstai.ui.chat").new()
+    require("typstai.chat").new()
   end,
   --- Lines of the chat shown: transcript, then prompt.
   ---@return string[]
   lines = function()
-    return require("typstai.ui.chat").lines()
+    return require("typstai.chat").lines()
   end,
 }
 
@@ -153,7 +153,7 @@ M.snapshots = {
   ---@param callback? fun(err: typstai.Error|nil, snapshots: typstai.KeptText[]|nil)
   list = function(bufnr, callback)
     return require("typstai.answer").of(callback, function(done)
-      require("typstai.snapshots").list(bufnr, done)
+      require("typstai.recovery.snapshots").list(bufnr, done)
     end)
   end,
   --- Puts a kept text back, without asking.
@@ -161,7 +161,7 @@ M.snapshots = {
   ---@param callback? fun(err: typstai.Error|nil, result: { id: integer }|nil)
   restore = function(id, callback)
     return require("typstai.answer").of(callback, function(done)
-      require("typstai.snapshots").restore(id, done)
+      require("typstai.recovery.snapshots").restore(id, done)
     end)
   end,
 }
@@ -169,13 +169,13 @@ M.snapshots = {
 M.approvals = {
   ---@return typstai.ApprovalRequest[]
   list = function()
-    return require("typstai.approvals").list()
+    return require("typstai.chat.approvals").list()
   end,
   ---@param id string
   ---@param answer "once"|"run"|"deny"
   ---@param reason? string
   answer = function(id, answer, reason)
-    return require("typstai.approvals").answer(id, answer, reason)
+    return require("typstai.chat.approvals").answer(id, answer, reason)
   end,
 }
 

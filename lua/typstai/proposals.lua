@@ -2,14 +2,14 @@
 -- withdrawn. The buffer is not changed until the user (or mode `auto`) accepts.
 local M = {}
 
-local hunks = require("typstai.hunks")
+local hunks = require("typstai.proposals.hunks")
 
 local function failure(code, message)
   return nil, { code = code, message = message }
 end
 
 local function announce(proposal)
-  local shown = require("typstai.listing").live(proposal)
+  local shown = require("typstai.proposals.listing").live(proposal)
   local data = { id = shown.id, bufnr = shown.bufnr, hunks = shown.hunks }
   require("typstai.events").emit({ name = "TypstAIProposal", data = data })
 end
@@ -20,11 +20,11 @@ local function show(proposal)
   end
   if hunks.count(proposal, "pending") == 0 then
     announce(proposal)
-    require("typstai.accept").give_up(proposal.hunks)
+    require("typstai.proposals.accept").give_up(proposal.hunks)
     return
   end
-  require("typstai.lapsed").keep(proposal)
-  require("typstai.watch").start(proposal.bufnr)
+  require("typstai.proposals.lapsed").keep(proposal)
+  require("typstai.proposals.watch").start(proposal.bufnr)
   hunks.redraw(proposal.bufnr)
   announce(proposal)
 end
@@ -32,7 +32,7 @@ end
 -- A proposal that could not be shown must not wait for a decision that nobody can make.
 local function take_down(proposal)
   hunks.drop(proposal)
-  require("typstai.lapsed").forget(proposal.id)
+  require("typstai.proposals.lapsed").forget(proposal.id)
   pcall(hunks.redraw, proposal.bufnr)
 end
 
@@ -41,7 +41,7 @@ end
 ---@param args typstai.Proposal
 ---@return typstai.Hunk[]|nil, typstai.Error|nil
 function M.propose(args)
-  local proposal, err = require("typstai.intake").add(args)
+  local proposal, err = require("typstai.proposals.intake").add(args)
   if not proposal then
     return nil, err
   end
@@ -57,12 +57,12 @@ end
 ---@param args typstai.Proposal
 ---@return typstai.Hunk[]|nil, typstai.Error|nil
 function M.apply(args)
-  local proposal, err = require("typstai.intake").add(args)
+  local proposal, err = require("typstai.proposals.intake").add(args)
   if not proposal then
     return nil, err
   end
   local done
-  done, err = require("typstai.accept").run(proposal.hunks)
+  done, err = require("typstai.proposals.accept").run(proposal.hunks)
   if not done then
     hunks.drop(proposal)
     return nil, err
@@ -71,7 +71,7 @@ function M.apply(args)
 end
 
 local function no_such(id)
-  if require("typstai.lapsed").get(id) then
+  if require("typstai.proposals.lapsed").get(id) then
     return failure("lapsed", "Neovim ended before this change was decided: ask for it again.")
   end
   return failure("unknown_proposal", "There is no proposal " .. id .. ".")
@@ -99,7 +99,7 @@ local function chosen(id, hunk_id)
 end
 
 local function under_cursor()
-  local hunk = require("typstai.ui.jump").under_cursor()
+  local hunk = require("typstai.review.jump").under_cursor()
   if not hunk then
     return failure("no_hunk", "There is no proposed change under the cursor.")
   end
@@ -144,11 +144,11 @@ function M.accept(id, opts)
       return failure("stale", "You changed these lines: reject the change or ask again.")
     end
   end
-  return require("typstai.accept").run(picked)
+  return require("typstai.proposals.accept").run(picked)
 end
 
 local function dismiss(kept)
-  require("typstai.lapsed").dismiss(kept.id)
+  require("typstai.proposals.lapsed").dismiss(kept.id)
   return #kept.hunks
 end
 
@@ -159,7 +159,7 @@ end
 ---@return { rejected: integer }|nil, typstai.Error|nil
 function M.reject(id, opts)
   local picked, err = pick(id, opts)
-  local kept = err and err.code == "lapsed" and require("typstai.lapsed").get(id)
+  local kept = err and err.code == "lapsed" and require("typstai.proposals.lapsed").get(id)
   if kept then
     return { rejected = dismiss(kept) }
   end
@@ -184,7 +184,7 @@ end
 ---@param chat? string
 ---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
 function M.accept_all(chat)
-  return require("typstai.accept").run(of_chat(chat))
+  return require("typstai.proposals.accept").run(of_chat(chat))
 end
 
 --- Rejects everything undecided and dismisses what lapsed, of one chat or of all.
@@ -199,7 +199,7 @@ function M.reject_all(chat, opts)
   end
   hunks.settle(picked)
   local rejected = #picked
-  for _, kept in ipairs(require("typstai.lapsed").list()) do
+  for _, kept in ipairs(require("typstai.proposals.lapsed").list()) do
     if chat == nil or kept.chat == chat then
       rejected = rejected + dismiss(kept)
     end
@@ -219,17 +219,17 @@ function M.edit(id, hunk_id, text)
     return nil, err
   end
   if not text then
-    require("typstai.ui.rewrite").open(picked[1])
+    require("typstai.review.rewrite").open(picked[1])
     return true
   end
   local new = vim.split(text, "\n", { plain = true })
-  if not require("typstai.intake").is_text(new) then
+  if not require("typstai.proposals.intake").is_text(new) then
     return failure("invalid_text", "The new text holds a NUL.")
   end
   local hunk = picked[1]
   hunk.edited = hunk.edited or not vim.deep_equal(hunk.new, new) or nil
   hunk.new, hunk.steps = new, nil
-  require("typstai.lapsed").keep(hunk.proposal)
+  require("typstai.proposals.lapsed").keep(hunk.proposal)
   hunks.redraw(hunk.proposal.bufnr)
   announce(hunk.proposal)
   return true
@@ -240,9 +240,12 @@ end
 ---@param bufnr? integer
 ---@return table[]
 function M.list(bufnr)
-  local listing = require("typstai.listing")
+  local listing = require("typstai.proposals.listing")
   local found = vim.tbl_map(listing.live, hunks.proposals(bufnr))
-  return vim.list_extend(found, vim.tbl_map(listing.lapsed, require("typstai.lapsed").list(bufnr)))
+  return vim.list_extend(
+    found,
+    vim.tbl_map(listing.lapsed, require("typstai.proposals.lapsed").list(bufnr))
+  )
 end
 
 --- How many hunks are undecided.
@@ -256,14 +259,14 @@ end
 ---@return { text: string, hl: string }[]
 function M.diff_lines(id)
   local proposal = hunks.get(id)
-  return proposal and require("typstai.ui.unified").lines(proposal) or {}
+  return proposal and require("typstai.review.unified").lines(proposal) or {}
 end
 
 --- Opens a proposal beside the document; see |typstai.ui.sidebyside|.
 ---@param id? string the one under the cursor, or the buffer's first, when left out
 ---@return boolean|nil, typstai.Error|nil
 function M.diff(id)
-  return require("typstai.ui.sidebyside").open(id)
+  return require("typstai.review.sidebyside").open(id)
 end
 
 --- Goes to the first undecided hunk of a proposal, in the document's window.
@@ -274,20 +277,20 @@ function M.goto_first(id)
   if not picked then
     return nil, err
   end
-  require("typstai.ui.jump").to(picked[1])
+  require("typstai.review.jump").to(picked[1])
   return true
 end
 
 --- Goes to the next undecided hunk of the current buffer.
 ---@param count? integer
 function M.next(count)
-  require("typstai.ui.jump").by(count or 1)
+  require("typstai.review.jump").by(count or 1)
 end
 
 --- Goes to the previous undecided hunk of the current buffer.
 ---@param count? integer
 function M.prev(count)
-  require("typstai.ui.jump").by(-(count or 1))
+  require("typstai.review.jump").by(-(count or 1))
 end
 
 return M

@@ -34,7 +34,7 @@ local function name_of(document)
 end
 
 local function loaded(document)
-  local unnamed = require("typstai.journal").unnamed_buffer(document)
+  local unnamed = require("typstai.recovery.journal").unnamed_buffer(document)
   if unnamed then
     return api.nvim_buf_is_valid(unnamed) and unnamed or nil
   end
@@ -48,7 +48,7 @@ end
 local function buffer_of(document)
   local is_unnamed = vim.startswith(document, "buffer:")
   return loaded(document)
-    or not is_unnamed and require("typstai.buffer").open({ path = document })
+    or not is_unnamed and require("typstai.text.buffer").open({ path = document })
     or nil
 end
 
@@ -61,7 +61,7 @@ function M.hashes(args)
     local bufnr = loaded(document)
     if bufnr and api.nvim_buf_is_loaded(bufnr) then
       local lines = api.nvim_buf_get_lines(bufnr, 0, -1, true)
-      hashes[document] = require("typstai.journal").hash(lines)
+      hashes[document] = require("typstai.recovery.journal").hash(lines)
     end
   end
   return hashes
@@ -116,7 +116,7 @@ local function live_text(texts, document)
     return nil, refuse("changed", name_of(document) .. " was changed on disk by another program.")
   end
   local lines = api.nvim_buf_get_lines(bufnr, 0, -1, true)
-  local hash = require("typstai.journal").hash(lines)
+  local hash = require("typstai.recovery.journal").hash(lines)
   texts[document] = { bufnr = bufnr, lines = lines, hash = hash }
   return texts[document]
 end
@@ -144,7 +144,7 @@ local function edit_of(texts, written)
   elseif not (written.kept and vim.tbl_contains(written.left, live.hash)) then
     return nil, why_not(written, live.hash)
   end
-  local lines = require("typstai.journal").lines(written.text)
+  local lines = require("typstai.recovery.journal").lines(written.text)
   return { bufnr = live.bufnr, document = written.document, hash = written.before, lines = lines }
 end
 
@@ -193,9 +193,9 @@ end
 function M.write(bufnr, lines, entry)
   local live = api.nvim_buf_get_lines(bufnr, 0, -1, true)
   local whole = { row0 = 0, old = live, new = lines }
-  local changes = require("typstai.diff").refine({ changes = { whole } })
-  local ahead = require("typstai.journal").ahead(entry)
-  local made, err = require("typstai.apply").run(bufnr, changes, ahead)
+  local changes = require("typstai.text.diff").refine({ changes = { whole } })
+  local ahead = require("typstai.recovery.journal").ahead(entry)
+  local made, err = require("typstai.text.apply").run(bufnr, changes, ahead)
   if not made then
     return nil, err
   end

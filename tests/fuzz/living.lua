@@ -169,7 +169,7 @@ end
 local function parts(step)
   local first, last = range(step)
   local old = api.nvim_buf_get_lines(0, first - 1, last, true)
-  local hunks = require("typstai.diff").refine({
+  local hunks = require("typstai.text.diff").refine({
     changes = { { row0 = first - 1, old = old, new = step.lines } },
   })
   return step.col % 3 > 0 and smaller(hunks) or hunks
@@ -185,7 +185,9 @@ function agent.take_over(step)
   local hunks = parts(step)
   local args = wire(step, hunks)
   args.takes_over = {}
-  for i, hunk in ipairs(require("typstai.pending").list({ bufnr = args.bufnr, chat = step.chat })) do
+  for i, hunk in
+    ipairs(require("typstai.proposals.pending").list({ bufnr = args.bufnr, chat = step.chat }))
+  do
     if (step.col + i) % 2 == 0 then
       table.insert(args.takes_over, { proposal = hunk.proposal, hunk = hunk.hunk })
     end
@@ -268,7 +270,7 @@ local STEPS = vim.tbl_extend("error", writer, agent, decision)
 local function listed()
   local found = proposals.list()
   for _, item in ipairs(found) do
-    item.chat = require("typstai.hunks").get(item.id).chat
+    item.chat = require("typstai.proposals.hunks").get(item.id).chat
   end
   return found
 end

@@ -75,7 +75,7 @@ def new_buffer(editor: Editor, text: list[str]) -> str:
 def refine(editor: Editor, old: list[str], new: list[str]) -> list[Change | Part]:
     """The change in hunks of whole lines and of single sentences."""
     found = editor.lua(
-        "return require('typstai.diff').refine(...)",
+        "return require('typstai.text.diff').refine(...)",
         {"changes": [{"row0": 0, "old": old, "new": new}]},
     )
     hunks = [

@@ -27,7 +27,7 @@ SINK = """
 _G.told = {}
 require('typstai.message').sink = function(message) table.insert(_G.told, message) end
 """
-RANGE = "return require('typstai.selection').operator('char')"
+RANGE = "return require('typstai.text.selection').operator('char')"
 
 
 class Writer:
@@ -176,10 +176,10 @@ CHARACTERS = [
 
 WAYS = {
     "an operator": "g@",
-    "marks": "<Esc><Cmd>lua _G.range = require('typstai.selection').visual()<CR>",
+    "marks": "<Esc><Cmd>lua _G.range = require('typstai.text.selection').visual()<CR>",
 }
 OPERATE = """
-function _G.operate(kind) _G.range = require('typstai.selection').operator(kind) end
+function _G.operate(kind) _G.range = require('typstai.text.selection').operator(kind) end
 vim.o.operatorfunc = "v:lua.operate"
 """
 

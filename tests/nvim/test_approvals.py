@@ -75,7 +75,7 @@ def test_leaving_the_reason_by_escape_answers_nothing(asked: ChatScreen, editor:
     editor.feed("n")
     editor.feed("<Esc>")
     assert asked.calls("approval.answer") == []
-    assert len(editor.lua("return require('typstai.approvals').list()")) == 1
+    assert len(editor.lua("return require('typstai.chat.approvals').list()")) == 1
 
 
 def test_typing_goes_on_while_a_question_waits(asked: ChatScreen, editor: Editor) -> None:
@@ -87,7 +87,7 @@ def test_typing_goes_on_while_a_question_waits(asked: ChatScreen, editor: Editor
 
 
 def test_long_arguments_are_cut_and_unfold_as_a_whole(asked: ChatScreen, editor: Editor) -> None:
-    editor.lua("require('typstai.approvals').withdraw({ id = 'a1' })")
+    editor.lua("require('typstai.chat.approvals').withdraw({ id = 'a1' })")
     text = "日" * 1999 + "ende" + "x" * 50
     _ask(editor, id="a2", arguments=text)
     shown = "\n".join(asked.lines())
@@ -103,7 +103,7 @@ def test_what_was_shown_cannot_be_changed_by_asking_again(
     asked: ChatScreen, editor: Editor
 ) -> None:
     _ask(editor, destination="sends to evil.example", arguments="{}")
-    assert len(editor.lua("return require('typstai.approvals').list()")) == 1
+    assert len(editor.lua("return require('typstai.chat.approvals').list()")) == 1
     assert not any("evil" in line for line in asked.lines())
 
 
@@ -155,7 +155,7 @@ def test_a_withdrawn_question_goes_and_its_answer_is_refused(
 ) -> None:
     editor.lua("require('typstai.rpc').dispatch('approvals.withdraw', { id = 'a1' })")
     assert not any("Counts" in line for line in asked.lines())
-    editor.lua("require('typstai.approvals').answer('a1', 'once')")
+    editor.lua("require('typstai.chat.approvals').answer('a1', 'once')")
     assert asked.calls("approval.answer") == []
     assert len(asked.messages()) == 1
 
@@ -167,7 +167,7 @@ def test_an_answer_that_did_not_arrive_leaves_the_question_open(
     asked.go("word_count")
     editor.feed("o")
     assert asked.messages() == ["It is gone."]
-    assert len(editor.lua("return require('typstai.approvals').list()")) == 1
+    assert len(editor.lua("return require('typstai.chat.approvals').list()")) == 1
     assert any("Counts" in line for line in asked.lines())
 
 

@@ -29,7 +29,7 @@ def apply(editor: Editor, bufnr: int, *changes: Change) -> Any:
     return editor.lua(
         """
         local bufnr, changes = ...
-        local made, err = require("typstai.apply").run(bufnr, changes)
+        local made, err = require("typstai.text.apply").run(bufnr, changes)
         if not made then return err.code end
         local flags = {}
         for i in ipairs(changes) do flags[i] = made[i] or false end
@@ -89,7 +89,7 @@ def test_utf8_is_judged_and_counted_as_python_does(editor: Editor) -> None:
     counts = editor.lua(
         """
         return vim.tbl_map(function(line)
-          return require("typstai.utf8").characters({ line }) or 0
+          return require("typstai.text.utf8").characters({ line }) or 0
         end, ...)
         """,
         samples,
@@ -350,7 +350,7 @@ def test_any_line_becomes_any_other_exactly(editor: Editor, old: str, new: str) 
 
 def test_changed_words_never_split_a_character(editor: Editor) -> None:
     spans = editor.lua(
-        "return (require('typstai.tokens').spans(...))",
+        "return (require('typstai.text.tokens').spans(...))",
         "the café is cafe\u0301 👩‍👩‍👧 ok",
         "the cafe\u0300 is cafe 👩‍👩‍👦 ok",
     )

@@ -229,7 +229,7 @@ def test_status_updates_merge_and_absent_values_go(editor: Editor) -> None:
 def test_a_lost_host_ends_the_run_on_screen(chat: ChatScreen, editor: Editor) -> None:
     chat.open()
     chat.start()
-    editor.lua("require('typstai.ui.chat').host_lost()")
+    editor.lua("require('typstai.chat').host_lost()")
     assert any(line.startswith("incomplete · the helper process ended") for line in chat.lines())
     editor.feed("iagain<C-s>")
     assert len(chat.calls("chat.send")) == 1

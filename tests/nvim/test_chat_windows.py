@@ -64,7 +64,7 @@ def test_a_buffer_that_is_no_file_of_the_user_is_no_document(
     name = name.replace("LOG", editor.nvim.funcs.stdpath("log"))
     name = name.replace("DATA", str(tmp_path / "data"))
     document = editor.open(tmp_path / "main.typ", "= A\n")
-    editor.lua("require('typstai.ui.outbox').note_document()")
+    editor.lua("require('typstai.chat.outbox').note_document()")
     editor.nvim.command(f"edit {name}")
     chat.open()
     editor.feed("iFix it<C-s>")
@@ -84,6 +84,6 @@ def test_the_words_of_a_call_are_ascii_where_everything_is(
 def test_chats_have_names_that_tell_them_apart(chat: ChatScreen, editor: Editor) -> None:
     for number in ("1", "2"):
         found = {"id": number, "project": "/home/ada/thesis", "title": "", "turns": []}
-        editor.lua("require('typstai.ui.chat').load(...)", found)
+        editor.lua("require('typstai.chat').load(...)", found)
         name = editor.nvim.api.get_current_buf().name
         assert name == f"typstai://thesis/{number}"

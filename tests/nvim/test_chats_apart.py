@@ -50,7 +50,7 @@ def test_accepting_all_of_a_chat_leaves_the_others_pending_where_they_belong(
     session: Session, endpoint: Endpoint
 ) -> None:
     document, first, second = in_two_chats(session, endpoint)
-    chat = "return require('typstai.hunks').get(...).chat"
+    chat = "return require('typstai.proposals.hunks').get(...).chat"
     chats = [session.editor.lua(chat, item["id"]) for item in (first, second)]
     assert chats[0] != chats[1]
     session.editor.lua("require('typstai.proposals').accept_all(...)", chats[0])

@@ -146,5 +146,5 @@ def test_a_nul_in_the_text_is_kept(editor: Editor, folder: Path) -> None:
     ((header, body),) = records(folder)
     assert body == b"one\na\0b"
     assert header["after"] == text_hash(b"1\na\0b") != text_hash(b"1\na\nb")
-    lines = editor.lua("return require('typstai.journal').lines(...)", body)
+    lines = editor.lua("return require('typstai.recovery.journal').lines(...)", body)
     assert lines == ["one", "a\0b"]

@@ -23,18 +23,18 @@ QUESTION = "Write 2."
 
 _DIE = "vim.uv.kill(vim.uv.os_getpid(), 'sigkill')"
 KILL_BEFORE_THE_RECORD = f"""
-require("typstai.journal").put = function() {_DIE} end
+require("typstai.recovery.journal").put = function() {_DIE} end
 """
 KILL_WITHIN_THE_RECORD = f"""
 vim.uv.fs_rename = function() {_DIE} end
 """
 KILL_BETWEEN_RECORD_AND_EDIT = f"""
-local journal = require("typstai.journal")
+local journal = require("typstai.recovery.journal")
 local put = journal.put
 journal.put = function(...) put(...) {_DIE} end
 """
 KILL_AFTER_THE_EDIT = f"""
-local apply = require("typstai.apply")
+local apply = require("typstai.text.apply")
 local run = apply.run
 apply.run = function(...)
   run(...)
@@ -42,7 +42,7 @@ apply.run = function(...)
 end
 """
 KILL_AFTER_EDIT_AND_SAVE = f"""
-local apply = require("typstai.apply")
+local apply = require("typstai.text.apply")
 local run = apply.run
 apply.run = function(bufnr, ...)
   run(bufnr, ...)
@@ -51,7 +51,7 @@ apply.run = function(bufnr, ...)
 end
 """
 KILL_THE_HOST = """
-local journal = require("typstai.journal")
+local journal = require("typstai.recovery.journal")
 local put = journal.put
 journal.put = function(...)
   local err = put(...)

@@ -164,7 +164,7 @@ def test_a_stop_right_after_sending_is_not_lost(session: Session, endpoint: Endp
     session.editor.wait_for("#require('typstai').chat.lines() > 0")
     endpoint.reply(Wait("never"))
     session.editor.lua(
-        "require('typstai').send('Hi.', {}, function() end) require('typstai.ui.chat').stop()"
+        "require('typstai').send('Hi.', {}, function() end) require('typstai.chat').stop()"
     )
     assert session.finished() == "cancelled"
 

@@ -64,9 +64,7 @@ def test_typing_goes_on_when_another_chat_than_the_one_shown_arrives(
 
 
 def _open_in(editor: Editor, path: str) -> None:
-    editor.lua(
-        "require('typstai').chat.close() require('typstai.ui.chat').open({ path = ... })", path
-    )
+    editor.lua("require('typstai').chat.close() require('typstai.chat').open({ path = ... })", path)
 
 
 def test_a_message_sent_before_the_chat_is_loaded_follows_it_once(

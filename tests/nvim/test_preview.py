@@ -18,7 +18,7 @@ local bufnr, line = ...
 vim.api.nvim_win_set_cursor(vim.fn.bufwinid(bufnr), { line, 0 })
 """
 LISTED = """
-return vim.tbl_map(function(item) return item.label end, require("typstai.attachments").list())
+return vim.tbl_map(function(item) return item.label end, require("typstai.chat.attachments").list())
 """
 
 

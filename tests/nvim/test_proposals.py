@@ -53,14 +53,14 @@ def test_listing_gives_the_promised_shape(editor: Editor) -> None:
 
 def test_a_proposal_that_cannot_be_shown_is_not_kept(editor: Editor) -> None:
     fill(editor, ["one", "two"])
-    editor.lua("_G.attach = require('typstai.keymaps').attach")
-    editor.lua("require('typstai.keymaps').attach = function() error('no such key') end")
+    editor.lua("_G.attach = require('typstai.review.keymaps').attach")
+    editor.lua("require('typstai.review.keymaps').attach = function() error('no such key') end")
     with pytest.raises(NvimError, match="no such key"):
         propose(editor, (0, ["one"], ["1"]))
     assert call(editor, "pending_count") == 0
     assert call(editor, "list") == []
     assert call(editor, "accept", "p1") == "unknown_proposal"
-    editor.lua("require('typstai.keymaps').attach = _G.attach")
+    editor.lua("require('typstai.review.keymaps').attach = _G.attach")
     propose(editor, (0, ["one"], ["1"]))
     call(editor, "accept", "p1")
     assert editor.lines() == ["1", "two"]

@@ -83,7 +83,7 @@ class Recovering:
 
     def snapshot_of(self, run: str) -> None:
         """Wait until the answer offers the state in which it left the document."""
-        self.editor.wait_for("require('typstai.receipts').of(...).snapshot", run)
+        self.editor.wait_for("require('typstai.recovery.receipts').of(...).snapshot", run)
 
     def revert(self, run: str) -> Any:
         return self.call("runs.revert", run)
@@ -328,7 +328,7 @@ def test_an_accepted_hunk_that_cannot_be_stored_stays_pending_and_one_sentence_s
 def test_records_are_the_users_alone_and_gone_once_they_are_taken_over(work: Recovering) -> None:
     work.editor.lua(
         """
-        local journal = require("typstai.journal")
+        local journal = require("typstai.recovery.journal")
         local put = journal.put
         journal.put = function(header, body)
           local err = put(header, body)
@@ -594,6 +594,6 @@ def test_the_text_comes_back_byte_for_byte_whatever_it_is(work: Recovering, text
     work.session.write(document)
     assert path.read_bytes().rstrip(b"\r\n") == before.rstrip(b"\r\n")
     assert work.session.lines(document) == work.editor.lua(
-        "return require('typstai.journal').lines(...)",
+        "return require('typstai.recovery.journal').lines(...)",
         text.replace("\r\n", "\n").lstrip("\ufeff").removesuffix("\n"),
     )

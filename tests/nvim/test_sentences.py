@@ -185,7 +185,7 @@ def test_the_journal_knows_what_the_text_becomes(editor: Editor) -> None:
     call(editor, "accept_all")
     hashes = editor.lua(
         """
-        local journal, found = require("typstai.journal"), {}
+        local journal, found = require("typstai.recovery.journal"), {}
         for name in vim.fs.dir(journal.folder()) do
           local path = vim.fs.joinpath(journal.folder(), name)
           found[#found + 1] = vim.json.decode(vim.fn.readfile(path)[1]).after
@@ -234,7 +234,7 @@ def test_the_hint_is_that_of_the_sentence_at_the_cursor(editor: Editor) -> None:
         editor.feed(keys)
         texts = editor.lua(
             """
-            require("typstai.ui.hint").show()
+            require("typstai.review.hint").show()
             local ns = vim.api.nvim_get_namespaces()["typstai.hint"]
             return vim.inspect(vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, { details = true }))
             """

@@ -236,7 +236,7 @@ def test_events_of_another_chat_or_turn_change_nothing(chat: ChatScreen, editor:
     chat.open(_user("x"), answer(_text("y")))
     before = chat.lines()
     editor.lua(
-        "require('typstai.ui.chat').event(...)",
+        "require('typstai.chat').event(...)",
         {"chat": "other", "event": {"kind": "finish", "id": "r1"}},
     )
     chat.event(kind="append", id="gone", index=1, text="z")
@@ -351,7 +351,7 @@ def test_markdown_is_highlighted_a_paragraph_at_a_time(chat: ChatScreen, editor:
 def test_markdown_is_loaded_before_an_answer_needs_it(editor: Editor) -> None:
     editor.lua(
         """
-        local markdown = require("typstai.ui.markdown")
+        local markdown = require("typstai.chat.markdown")
         local prepare = markdown.prepare
         markdown.prepare = function()
           _G.prepared = not prepare()
@@ -360,7 +360,7 @@ def test_markdown_is_loaded_before_an_answer_needs_it(editor: Editor) -> None:
         """
     )
     empty = {"id": "c1", "project": "/home/ada/thesis", "title": "", "turns": []}
-    editor.lua("require('typstai.ui.chat').load(...)", empty)
+    editor.lua("require('typstai.chat').load(...)", empty)
     editor.wait_for("_G.prepared and package.loaded['vim.treesitter.languagetree'] ~= nil")
 
 
@@ -377,7 +377,7 @@ def test_collecting_garbage_makes_no_long_query_be_compiled_again(
           count = count + (#source > 500 and 1 or 0)
           return parse(language, source)
         end
-        local spans = require("typstai.ui.markdown").spans({ "**a**" })
+        local spans = require("typstai.chat.markdown").spans({ "**a**" })
         vim._ts_parse_query = parse
         return { count, #spans > 0 }
         """

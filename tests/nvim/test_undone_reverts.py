@@ -10,7 +10,7 @@ from endpoint import Endpoint, answer, tool_calls
 from session import Session
 
 TEXT = "= Report\n\nOne.\nTwo.\n"
-STATE = "require('typstai.receipts').of(select(1, ...)).state == select(2, ...)"
+STATE = "require('typstai.recovery.receipts').of(select(1, ...)).state == select(2, ...)"
 
 
 def edit(session: Session, endpoint: Endpoint, search: str, replace: str) -> str:
@@ -77,8 +77,10 @@ def test_a_revert_that_was_redone_is_told(
 
 def test_an_undone_restore_is_not_told(session: Session, endpoint: Endpoint, document: int) -> None:
     run = edit(session, endpoint, "One.", "1.")
-    session.editor.wait_for("require('typstai.receipts').of(...).snapshot", run)
-    snapshot = session.editor.lua("return require('typstai.receipts').of(...).snapshot", run)
+    session.editor.wait_for("require('typstai.recovery.receipts').of(...).snapshot", run)
+    snapshot = session.editor.lua(
+        "return require('typstai.recovery.receipts').of(...).snapshot", run
+    )
     session.show(document)
     session.editor.feed("ggdd")
     session.editor.lua(

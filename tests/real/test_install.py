@@ -15,7 +15,7 @@ def test_the_plugin_runs_in_the_environment_that_it_made_itself(
 ) -> None:
     session = Session(editor, tmp_path)
     editor.lua("vim.g.typstai_python = nil")
-    editor.lua("require('typstai.install').run(function(ok) _G.installed = ok end)")
+    editor.lua("require('typstai.host.install').run(function(ok) _G.installed = ok end)")
     assert any(editor.lua(f"return {DONE}") for _ in range(ROUNDS))
     assert editor.lua("return _G.installed") is True
     session.document("= Hi\n")

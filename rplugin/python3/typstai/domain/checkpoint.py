@@ -154,7 +154,7 @@ def surplus(sizes: Sequence[int], limits: Limits) -> int:
 
 
 def text_hash(body: bytes) -> str:
-    """Fingerprint of a stored text, the same as `hash` in lua/typstai/journal.lua."""
+    """Fingerprint of a stored text, the same as `hash` in lua/typstai/recovery/journal.lua."""
     line_count = body.count(b"\n") + 1
     return hashlib.sha256(b"%d\n" % line_count + body.replace(b"\0", b"\n")).hexdigest()
 
