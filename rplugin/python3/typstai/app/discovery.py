@@ -17,7 +17,11 @@ from ..errors import TypstAIError
 from ..settings import ModelOption
 from .endpoints import endpoint_of
 
-PROBE_SECONDS = 0.3
+CONNECT_SECONDS = 0.3
+"""For a server on this machine to take a connection: most do so, or refuse, within a millisecond."""
+
+LIST_SECONDS = 1.0
+"""For one that listens to list its models, with time to spare on a busy machine."""
 
 
 def with_keys() -> list[ModelOption]:
@@ -45,7 +49,7 @@ async def _listens(name: str) -> bool:
     """Whether something listens there: cheap to ask before an HTTP client is built."""
     parts = urlsplit(presets.address(name))
     with suppress(OSError, TimeoutError):
-        async with asyncio.timeout(PROBE_SECONDS):
+        async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, parts.port)
         writer.close()
         return True
@@ -55,7 +59,7 @@ async def _listens(name: str) -> bool:
 async def _first_model(name: str, http: HttpClients) -> str:
     model = OpenAIModel(endpoint_of(_entry(name, "unknown")), http)
     with suppress(TypstAIError):
-        return first_for_chat(await model.list_models(PROBE_SECONDS))
+        return first_for_chat(await model.list_models(LIST_SECONDS))
     return ""
 
 
