@@ -168,6 +168,26 @@ local function target(opts)
   return bufnr, range, not range and "The range lies outside of the document." or nil
 end
 
+local function new_work(id, bufnr, callback)
+  return {
+    id = ("a%x%06x"):format(vim.uv.hrtime(), math.random(0, 0xffffff)),
+    action = id,
+    bufnr = bufnr or -1,
+    callback = callback,
+  }
+end
+
+--- Ends an action that was asked for in a wrong way, as any other that fails.
+---@param id any
+---@param err typstai.Error
+---@param callback any
+---@return string id of this run
+function M.refuse(id, err, callback)
+  local work = new_work(tostring(id), nil, vim.is_callable(callback) and callback or nil)
+  finish(work, failure("error", err.message))
+  return work.id
+end
+
 --- Starts an action and returns at once; it ends in exactly one result, told by a message,
 --- by the event `TypstAIActionFinished` and to the callback, whose first argument is nil.
 ---@param id string
@@ -177,12 +197,7 @@ end
 function M.run(id, opts, callback)
   opts = opts or {}
   local bufnr, range, problem = target(opts)
-  local work = {
-    id = ("a%x%06x"):format(vim.uv.hrtime(), math.random(0, 0xffffff)),
-    action = id,
-    bufnr = bufnr or -1,
-    callback = callback,
-  }
+  local work = new_work(id, bufnr, callback)
   local action = M.get(id)
   if not action then
     problem = ("There is no action %s."):format(id)

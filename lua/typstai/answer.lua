@@ -4,16 +4,7 @@ local M = {}
 
 M.WAIT_MS = 1000
 
---- Runs `start(done)`; `done(err, result)` goes to the callback, or is waited for.
----@param callback? fun(err: typstai.Error|nil, result: any)
----@param start fun(done: fun(err: typstai.Error|nil, result: any))
----@return any result
----@return typstai.Error|nil err
-function M.of(callback, start)
-  if callback then
-    start(callback)
-    return
-  end
+local function wait_for(start)
   local answered, err, result = false, nil, nil
   start(function(e, r)
     answered, err, result = true, e, r
@@ -25,6 +16,28 @@ function M.of(callback, start)
     err = { code = "no_answer", message = "No answer within a second; pass a callback to wait." }
   end
   return result, err
+end
+
+--- Runs `start(done)`; `done(err, result)` goes to the callback, or is waited for. Where the
+--- arguments are wrong, that is the answer.
+---@param callback? fun(err: typstai.Error|nil, result: any)
+---@param wrong typstai.Error|nil
+---@param start fun(done: fun(err: typstai.Error|nil, result: any))
+---@return any result
+---@return typstai.Error|nil err
+function M.of(callback, wrong, start)
+  if type(callback) == "function" then
+    if wrong then
+      callback(wrong)
+    else
+      start(callback)
+    end
+    return
+  end
+  if wrong then
+    return nil, wrong
+  end
+  return wait_for(start)
 end
 
 return M

@@ -179,11 +179,8 @@ function M.send()
   outbox.submit(view, vim.trim(text), nil, function(err, _, taker)
     if taker and err then
       tell(err)
-    elseif taker then
-      require("typstai.chat.attachments").clear()
-      if views.get(taker.id) == taker then
-        taker.prompt:take(text)
-      end
+    elseif taker and views.get(taker.id) == taker then
+      taker.prompt:take(text)
     end
   end)
 end
@@ -193,7 +190,10 @@ end
 ---@param opts { chat?: string, attachments?: typstai.Selection[] }
 ---@param callback fun(err: typstai.Error|nil, result: { run: string }|nil)
 function M.send_text(text, opts, callback)
-  if opts.chat and not views.get(opts.chat) then
+  if vim.trim(text) == "" then
+    callback({ code = "empty", message = "There is nothing to send: write something first." })
+    return
+  elseif opts.chat and not views.get(opts.chat) then
     callback({ code = "not_open", message = "That chat is not open; open it first." })
     return
   elseif not (opts.chat or views.here()) then

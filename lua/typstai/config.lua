@@ -255,14 +255,18 @@ local function tell(problems)
 end
 
 --- Takes the user's options over the defaults. Wrong ones are told once and left out.
----@param given table
+---@param given any
 function M.set(given)
   local known = {}
   for _, option in ipairs(M.SCHEMA) do
     known[option[1]] = option
   end
   options, M.problems = defaults(), {}
-  merge(options, given, "", known, M.problems)
+  if type(given) == "table" then
+    merge(options, given, "", known, M.problems)
+  else
+    table.insert(M.problems, "setup() takes a table of options.")
+  end
   table.sort(M.problems)
   tell(M.problems)
 end

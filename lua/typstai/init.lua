@@ -1,11 +1,28 @@
 -- Public API. Nothing is loaded before it is used; `setup()` only stores options.
 local M = {}
 
+local GROUPS = {
+  approvals = true,
+  chat = true,
+  ghost = true,
+  proposals = true,
+  runs = true,
+  snapshots = true,
+}
+
+local function wrong(...)
+  return require("typstai.arguments").wrong(...)
+end
+
+local function field(opts, name)
+  return require("typstai.arguments").field(opts, name)
+end
+
 --- Stores the options. Optional: without it the defaults hold.
 ---@param opts? table see |typstai-options|
 function M.setup(opts)
   local config = require("typstai.config")
-  config.set(opts or {})
+  config.set(opts == nil and {} or opts)
   if package.loaded["typstai.host"] then
     require("typstai.host").options_changed()
   end
@@ -32,7 +49,15 @@ end
 ---@param opts? { chat?: string, attachments?: typstai.Selection[] }
 ---@param callback? fun(err: typstai.Error|nil, result: { run: string }|nil)
 function M.send(text, opts, callback)
-  return require("typstai.answer").of(callback, function(done)
+  local problem = wrong(
+    "send",
+    { "text", text, "a string" },
+    { "opts", opts, "a table?" },
+    { "opts.chat", field(opts, "chat"), "a string?" },
+    { "opts.attachments", field(opts, "attachments"), "a list of selections?" },
+    { "callback", callback, "a function?" }
+  )
+  return require("typstai.answer").of(callback, problem, function(done)
     require("typstai.chat").send_text(text, opts or {}, done)
   end)
 end
@@ -41,7 +66,12 @@ end
 ---@param chat? string
 ---@param callback? fun(err: typstai.Error|nil)
 function M.stop(chat, callback)
-  return require("typstai.answer").of(callback, function(done)
+  local problem = wrong(
+    "stop",
+    { "chat", chat, "a string?" },
+    { "callback", callback, "a function?" }
+  )
+  return require("typstai.answer").of(callback, problem, function(done)
     require("typstai.rpc").call("chat.stop", { chat = chat }, done)
   end)
 end
@@ -52,131 +82,26 @@ end
 ---@param callback? fun(err: nil, result: typstai.ActionResult)
 ---@return string id of this run
 function M.action(id, opts, callback)
+  local problem = wrong(
+    "action",
+    { "id", id, "a string" },
+    { "opts", opts, "a table?" },
+    { "opts.bufnr", field(opts, "bufnr"), "the number of a buffer?" },
+    { "opts.params", field(opts, "params"), "a table of strings?" },
+    { "callback", callback, "a function?" }
+  )
+  if problem then
+    return require("typstai.actions").refuse(id, problem, callback)
+  end
   return require("typstai.actions").run(id, opts, callback)
 end
 
-M.chat = {
-  open = function()
-    require("typstai.chat").open()
+-- What is grouped under a name stands in a file of that name.
+return setmetatable(M, {
+  __index = function(_, name)
+    if GROUPS[name] then
+      M[name] = require("typstai.api." .. name)
+    end
+    return rawget(M, name)
   end,
-  close = function()
-    require("typstai.chat").close()
-  end,
-  toggle = function()
-    require("typstai.chat").toggle()
-  end,
-  new = function()
-    require("typstai.chat").new()
-  end,
-  --- Lines of the chat shown: transcript, then prompt.
-  ---@return string[]
-  lines = function()
-    return require("typstai.chat").lines()
-  end,
-}
-
-M.proposals = {
-  ---@param bufnr? integer
-  list = function(bufnr)
-    return require("typstai.proposals").list(bufnr)
-  end,
-  --- Accepts a proposal or one of its hunks; without an id, the hunk under the cursor.
-  ---@param id? string
-  ---@param opts? { hunk?: string }
-  accept = function(id, opts)
-    return require("typstai.proposals").accept(id, opts or {})
-  end,
-  ---@param id? string
-  ---@param opts? { hunk?: string, reason?: string }
-  reject = function(id, opts)
-    return require("typstai.proposals").reject(id, opts or {})
-  end,
-  --- Replaces what a hunk would write; without a text, opens it to be edited.
-  ---@param id? string without it, the hunk under the cursor
-  ---@param hunk? string
-  ---@param text? string
-  edit = function(id, hunk, text)
-    return require("typstai.proposals").edit(id, hunk, text)
-  end,
-}
-
-M.ghost = {
-  --- Switches ghost text on or off: everywhere, in a project, or in a buffer.
-  ---@param is_on boolean
-  ---@param opts? { bufnr?: integer, project?: string|true } 0 and true: the current one
-  enable = function(is_on, opts)
-    require("typstai.ghost").enable(is_on, opts)
-  end,
-  --- Asks for ghost text at the cursor now, in code and in the middle of a line too.
-  trigger = function()
-    require("typstai.ghost").trigger()
-  end,
-  --- Whether ghost text is shown.
-  ---@return boolean
-  visible = function()
-    return require("typstai.ghost").visible()
-  end,
-  --- Types the ghost text, or a part of it, into the buffer; works from `expr` maps too.
-  ---@param part? "all"|"word"|"line"
-  ---@return boolean accepted false when none was shown
-  accept = function(part)
-    return require("typstai.ghost").accept(part)
-  end,
-  --- Takes the ghost text away and gives up what was asked for.
-  dismiss = function()
-    require("typstai.ghost").dismiss()
-  end,
-}
-
-M.runs = {
-  --- The runs that wrote something into a document, newest first.
-  ---@param chat? string
-  ---@param callback? fun(err: typstai.Error|nil, runs: typstai.WrittenRun[]|nil)
-  list = function(chat, callback)
-    return require("typstai.answer").of(callback, function(done)
-      require("typstai.recovery").runs(chat, done)
-    end)
-  end,
-  --- Reverts a run, and before it the newer ones of its chat, without asking.
-  ---@param run string
-  ---@param callback? fun(err: typstai.Error|nil, result: { reverted: string[], reason?: string }|nil)
-  revert = function(run, callback)
-    return require("typstai.answer").of(callback, function(done)
-      require("typstai.recovery").revert(run, done)
-    end)
-  end,
-}
-
-M.snapshots = {
-  --- The kept texts of a buffer's document, newest first.
-  ---@param bufnr? integer
-  ---@param callback? fun(err: typstai.Error|nil, snapshots: typstai.KeptText[]|nil)
-  list = function(bufnr, callback)
-    return require("typstai.answer").of(callback, function(done)
-      require("typstai.recovery.snapshots").list(bufnr, done)
-    end)
-  end,
-  --- Puts a kept text back, without asking.
-  ---@param id integer
-  ---@param callback? fun(err: typstai.Error|nil, result: { id: integer }|nil)
-  restore = function(id, callback)
-    return require("typstai.answer").of(callback, function(done)
-      require("typstai.recovery.snapshots").restore(id, done)
-    end)
-  end,
-}
-
-M.approvals = {
-  ---@return typstai.ApprovalRequest[]
-  list = function()
-    return require("typstai.chat.approvals").list()
-  end,
-  ---@param id string
-  ---@param answer "once"|"run"|"deny"
-  ---@param reason? string
-  answer = function(id, answer, reason)
-    return require("typstai.chat.approvals").answer(id, answer, reason)
-  end,
-}
-
-return M
+})

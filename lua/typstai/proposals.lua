@@ -70,47 +70,8 @@ function M.apply(args)
   return hunks.to_wire(proposal)
 end
 
-local function no_such(id)
-  if require("typstai.proposals.lapsed").get(id) then
-    return failure("lapsed", "Neovim ended before this change was decided: ask for it again.")
-  end
-  return failure("unknown_proposal", "There is no proposal " .. id .. ".")
-end
-
--- The undecided hunks that an id and an optional hunk name.
-local function chosen(id, hunk_id)
-  local proposal, is_resolved = hunks.get(id)
-  if is_resolved then
-    return failure("already_resolved", "The proposal " .. id .. " is already decided.")
-  end
-  if not proposal then
-    return no_such(id)
-  end
-  local undecided = hunks.undecided({ proposal })
-  if not hunk_id then
-    return undecided
-  end
-  for _, hunk in ipairs(undecided) do
-    if hunk.id == hunk_id then
-      return { hunk }
-    end
-  end
-  return failure("already_resolved", "The hunk " .. hunk_id .. " is already decided.")
-end
-
-local function under_cursor()
-  local hunk = require("typstai.review.jump").under_cursor()
-  if not hunk then
-    return failure("no_hunk", "There is no proposed change under the cursor.")
-  end
-  return { hunk }
-end
-
 local function pick(id, opts)
-  if id then
-    return chosen(id, opts and opts.hunk)
-  end
-  return under_cursor()
+  return require("typstai.proposals.choice").of(id, opts and opts.hunk)
 end
 
 --- Takes down what is undecided, as rejected. Code: `unknown_proposal`.
@@ -127,8 +88,8 @@ end
 
 --- Accepts a whole proposal, one hunk of it, or the hunk under the cursor. What is stale
 --- of a whole proposal ends as stale; a single stale hunk is refused.
---- Codes: `unknown_proposal`, `already_resolved`, `lapsed`, `no_hunk`, `stale`,
---- `not_modifiable`, `not_stored`.
+--- Codes: `unknown_proposal`, `unknown_hunk`, `already_resolved`, `lapsed`, `no_hunk`,
+--- `stale`, `not_modifiable`, `not_stored`.
 ---@param id? string
 ---@param opts? { hunk?: string }
 ---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
@@ -153,7 +114,8 @@ local function dismiss(kept)
 end
 
 --- Rejects a whole proposal, one hunk of it, or the hunk under the cursor. A lapsed
---- proposal is taken off the list. Codes: `unknown_proposal`, `already_resolved`, `no_hunk`.
+--- proposal is taken off the list. Codes: `unknown_proposal`, `unknown_hunk`,
+--- `already_resolved`, `no_hunk`.
 ---@param id? string
 ---@param opts? { hunk?: string, reason?: string }
 ---@return { rejected: integer }|nil, typstai.Error|nil
@@ -237,9 +199,10 @@ end
 
 --- The undecided proposals, of one buffer or of all, with their states now; after them
 --- those that lapsed when their Neovim ended (`bufnr` is -1 where no buffer has the file).
----@param bufnr? integer
+---@param bufnr? integer 0: the current one
 ---@return table[]
 function M.list(bufnr)
+  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
   local listing = require("typstai.proposals.listing")
   local found = vim.tbl_map(listing.live, hunks.proposals(bufnr))
   return vim.list_extend(
@@ -273,7 +236,7 @@ end
 ---@param id string
 ---@return boolean|nil, typstai.Error|nil
 function M.goto_first(id)
-  local picked, err = chosen(id)
+  local picked, err = require("typstai.proposals.choice").of(id)
   if not picked then
     return nil, err
   end

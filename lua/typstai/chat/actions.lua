@@ -71,15 +71,21 @@ local function decisions(view, id)
   }
 end
 
+local function tell(err)
+  if err then
+    require("typstai.message").show({ message = err.message, level = "warn" })
+  end
+end
+
 local function answers(id)
   local function answer(word)
     return function()
-      require("typstai.chat.approvals").answer(id, word)
+      require("typstai.chat.approvals").answer(id, word, nil, tell)
     end
   end
   local function deny()
     with_reason("Why not? (may be empty) ", function(reason)
-      require("typstai.chat.approvals").answer(id, "deny", reason)
+      require("typstai.chat.approvals").answer(id, "deny", reason, tell)
     end)
   end
   return { once = answer("once"), run = answer("run"), deny = deny }

@@ -5,8 +5,6 @@ local M = {}
 ---@type typstai.ApprovalRequest[] the oldest first
 local waiting = {}
 
-local ANSWERS = { once = true, run = true, deny = true }
-
 local function position(id)
   for i, request in ipairs(waiting) do
     if request.id == id then
@@ -76,24 +74,24 @@ function M.of_call(chat, call)
 end
 
 --- Puts a question back that could not be answered.
-local function ask_again(request, err)
+local function ask_again(request)
   if not position(request.id) then
     table.insert(waiting, request)
     redraw(request)
   end
-  say(err.message)
 end
 
 --- Answers a question. `reason` goes to the model when the answer is "deny".
+--- Code: `unknown_approval`.
 ---@param id string
 ---@param answer "once"|"run"|"deny"
----@param reason? string
----@param callback? fun(err: typstai.Error|nil)
+---@param reason string|nil
+---@param callback fun(err: typstai.Error|nil)
 function M.answer(id, answer, reason, callback)
-  assert(ANSWERS[answer], "an answer is once, run or deny")
   local at = position(id)
   if not at then
-    say("This tool call no longer waits for an answer.")
+    local message = "This tool call no longer waits for an answer."
+    callback({ code = "unknown_approval", message = message })
     return
   end
   local request = table.remove(waiting, at)
@@ -101,11 +99,9 @@ function M.answer(id, answer, reason, callback)
   local params = { id = id, answer = answer, reason = reason or "" }
   require("typstai.rpc").call("approval.answer", params, function(err)
     if err then
-      ask_again(request, err)
+      ask_again(request)
     end
-    if callback then
-      callback(err)
-    end
+    callback(err)
   end)
 end
 

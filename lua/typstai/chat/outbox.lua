@@ -69,6 +69,9 @@ local function hand_to_python(view, text, attachments, callback)
     previews = attachments and {} or require("typstai.chat.attachments").previews(),
   }, function(err, result)
     view.sending = false
+    if not (err or attachments) then
+      require("typstai.chat.attachments").clear()
+    end
     callback(err, result, view)
   end)
 end

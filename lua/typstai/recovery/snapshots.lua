@@ -54,8 +54,11 @@ end
 function M.of_buffer(bufnr, callback)
   local document = require("typstai.recovery.journal").document(bufnr)
   require("typstai.rpc").call("recovery.snapshots", { document = document }, function(err, found)
-    if err or not vim.api.nvim_buf_is_loaded(bufnr) then
-      callback(err, {})
+    if not vim.api.nvim_buf_is_loaded(bufnr) then
+      err = err or { code = "no_buffer", message = "The document is no longer open." }
+    end
+    if err then
+      callback(err)
       return
     end
     local live = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true)
@@ -73,6 +76,7 @@ end
 ---@param callback fun(err: typstai.Error|nil, snapshots: typstai.KeptText[]|nil)
 function M.list(bufnr, callback)
   local chosen = bufnr and bufnr ~= 0 and bufnr or vim.api.nvim_get_current_buf()
+  require("typstai.text.buffer").load(chosen)
   M.of_buffer(chosen, function(err, found)
     for _, snapshot in ipairs(found or {}) do
       snapshot.lines = nil

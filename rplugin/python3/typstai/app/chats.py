@@ -21,7 +21,7 @@ from ..domain.preview import PageRenderer
 from ..domain.project import ProjectFiles
 from ..domain.proposal import Hunk
 from ..editor.port import Editor
-from ..errors import SettingsError, StorageError
+from ..errors import SettingsError, StorageError, TypstAIError
 from ..log import logger
 from ..settings import Settings
 from ..storage.chats import ChatRecord, ChatStore
@@ -35,6 +35,12 @@ from .requests import Place, Send, decode
 
 if TYPE_CHECKING:
     from .recovery import Recovery
+
+
+class NotOpenError(TypstAIError):
+    """No chat of that id was opened since the host started."""
+
+    code = "not_open"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,10 +152,13 @@ class Chats:
         return Previews(editor=self.editor, renderer=self.renderer, root_of=self._root)
 
     async def stop(self, params: dict[str, Any]) -> None:
-        """Stop the run of `{chat}`, or every run when none is named."""
+        """Stop the run of `{chat}`, or every run when none is named. Raises `NotOpenError`."""
         chat = params.get("chat")
+        if chat and chat not in self._open and chat not in self._arriving:
+            raise NotOpenError("That chat is not open; open it first.")
         self._arriving -= {chat} if chat else self._arriving.copy()
-        chosen = [self._open[chat]] if chat in self._open else list(self._open.values())
+        named = [self._open[chat]] if chat in self._open else []
+        chosen = named if chat else list(self._open.values())
         await asyncio.gather(*(conversation.stop() for conversation in chosen))
 
     async def decided(self, chat: str, proposal: str, hunks: Sequence[Hunk]) -> None:
