@@ -221,13 +221,16 @@ end
 
 --- Ends the actions that work on a buffer, or all of them.
 ---@param bufnr? integer
+---@return boolean whether there was one
 function M.stop(bufnr)
+  local any = false
   for _, work in pairs(running) do
     if not bufnr or work.bufnr == bufnr then
-      work.stopped = true
+      any, work.stopped = true, true
       require("typstai.rpc").call("action.stop", { id = work.id })
     end
   end
+  return any
 end
 
 --- Offers every action for a range, in a list.

@@ -197,6 +197,11 @@ function M.send_text(text, opts, callback)
     callback({ code = "not_open", message = "That chat is not open; open it first." })
     return
   elseif not (opts.chat or views.here()) then
+    local err = require("typstai.ui.cmdwin").refusal()
+    if err then
+      callback(err)
+      return
+    end
     M.open()
   end
   local view = opts.chat and views.get(opts.chat) or views.here()

@@ -1,260 +1,91 @@
--- The subcommands of :TypstAI: what they do and how they complete, in one table.
+-- :TypstAI as it is typed: which subcommand is meant, what it may be given, what it completes.
 local M = {}
 
----@class typstai.Command
----@field run fun(args: string[], command: table)
----@field complete? fun(args: string[]): string[]
----@field args? integer how many words are completed; one when left out
----@field help string
+M.SUBCOMMANDS = require("typstai.commands.all")
 
-local NOTHING = { message = "No change is proposed." }
+-- Of a wrong name at most this much is repeated.
+local MAX_NAME = 16
 
-local function tell(level)
-  return function(err)
-    if err then
-      require("typstai.message").show({ level = level, message = err.message })
+local function say(message, ...)
+  require("typstai.message").show({ level = "warn", message = message:format(...) })
+end
+
+--- How many characters to insert, delete, replace or swap with a neighbour.
+local function distance(a, b)
+  local rows = { [0] = {} }
+  for j = 0, #b do
+    rows[0][j] = j
+  end
+  for i = 1, #a do
+    rows[i] = { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      local best = rows[i - 1][j - 1] + (same and 0 or 1)
+      best = math.min(best, rows[i - 1][j] + 1, rows[i][j - 1] + 1)
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        best = math.min(best, rows[i - 2][j - 2] + 1)
+      end
+      rows[i][j] = best
     end
+  end
+  return rows[#a][#b]
+end
+
+local function names()
+  local all = vim.tbl_keys(M.SUBCOMMANDS)
+  table.sort(all)
+  return all
+end
+
+-- The name that begins like the given one, else the most similar, if it is similar at all.
+local function nearest(given)
+  local best, least = nil, math.floor(#given / 2) + 1
+  for _, name in ipairs(names()) do
+    local away = vim.startswith(name, given) and 0 or distance(given, name)
+    if away < least then
+      best, least = name, away
+    end
+  end
+  return best
+end
+
+local function unknown(name)
+  local short = vim.fn.strcharpart(name, 0, MAX_NAME)
+  local near = #name <= MAX_NAME and nearest(name:lower())
+  if near then
+    say("There is no :TypstAI %s; did you mean %s? <Tab> completes.", short, near)
+  else
+    say("There is no :TypstAI %s; <Tab> lists what there is.", short)
   end
 end
 
-local function choose(method, prompt, names)
-  vim.ui.select(names, { prompt = prompt }, function(name)
-    if name then
-      require("typstai.rpc").call(method, { name = name }, tell("error"))
-    end
-  end)
-end
-
---- A command that sets one of a few values: by name, or chosen from a list.
-local function choice(method, prompt, names, help)
-  return {
-    help = help,
-    complete = function()
-      return names
-    end,
-    run = function(args)
-      if args[1] then
-        require("typstai.rpc").call(method, { name = args[1] }, tell("error"))
-      else
-        choose(method, prompt, names)
-      end
-    end,
-  }
-end
-
---- What is configured first, then what the servers list; why one lists none is told once.
-local function pick_model()
-  require("typstai.rpc").call("model.list", vim.empty_dict(), function(err, models)
-    if err then
-      tell("error")(err)
-      return
-    end
-    if #models.problems > 0 then
-      tell("info")({ message = table.concat(models.problems, " ") })
-    end
-    local names = vim.list_extend(models.names, models.live)
-    choose("model.choose", "Model (now " .. models.current .. ")", names)
-  end)
-end
-
-local function run_action(id, args, command)
-  local action = require("typstai.actions").get(id or "")
-  if not action then
-    return tell("warn")({ message = ("There is no action %s."):format(id or "without a name") })
+-- Why a subcommand is not run, if there is a reason.
+local function refusal(name, found, args)
+  local most = found.takes or 0
+  if #args > most and most == 0 then
+    return (":TypstAI %s takes nothing after it."):format(name)
+  elseif #args > most then
+    return (":TypstAI %s takes at most %d word%s."):format(name, most, most == 1 and "" or "s")
+  elseif not found.anywhere then
+    local err = require("typstai.ui.cmdwin").refusal()
+    return err and err.message
   end
-  local answer = table.concat(args, " ")
-  require("typstai.actions").run(id, {
-    range = require("typstai.text.selection").of_command(command),
-    params = action.ask and answer ~= "" and { [action.ask] = answer } or nil,
-  })
 end
-
---- A text action on the range, or on the paragraph under the cursor.
-local function action_command(id, help)
-  return {
-    help = help,
-    complete = function(words)
-      local action = require("typstai.actions").get(id)
-      return require("typstai.actions.question").complete(action and action.ask, words[2] or "")
-    end,
-    run = function(args, command)
-      run_action(id, args, command)
-    end,
-  }
-end
-
---- A function of the proposals, on what is under the cursor.
-local function review_command(method, help)
-  return {
-    help = help,
-    run = function()
-      local _, err = require("typstai.proposals")[method]()
-      tell("warn")(err)
-    end,
-  }
-end
-
----@type table<string, typstai.Command>
-M.SUBCOMMANDS = {
-  chat = {
-    help = "Open or close the chat.",
-    run = function()
-      require("typstai.chat").toggle()
-    end,
-  },
-  new = {
-    help = "Begin a new chat.",
-    run = function()
-      require("typstai.chat").enter(require("typstai.chat").new)
-    end,
-  },
-  stop = {
-    help = "Stop every run.",
-    run = function()
-      require("typstai.rpc").call("chat.stop", vim.empty_dict(), tell("error"))
-      require("typstai.actions").stop()
-    end,
-  },
-  action = {
-    help = "Do a text action, one of your own too, on the range or the paragraph.",
-    complete = function()
-      return vim.tbl_map(function(action)
-        return action.id
-      end, require("typstai.actions").list())
-    end,
-    run = function(args, command)
-      local id = table.remove(args, 1)
-      run_action(id, args, command)
-    end,
-  },
-  actions = {
-    help = "Choose a text action for the range or the paragraph.",
-    run = function(_, command)
-      require("typstai.actions").menu(require("typstai.text.selection").of_command(command))
-    end,
-  },
-  rephrase = action_command("rephrase", "Say it in other words."),
-  simplify = action_command("simplify", "Make it easier to read."),
-  style = action_command("style", "Change the tone."),
-  translate = action_command("translate", "Translate it."),
-  continue = action_command("continue", "Write what comes next."),
-  fix = action_command("fix", "Correct spelling and grammar."),
-  ask = action_command("ask", "Change it as you say."),
-  redact = action_command("redact", "Mask personal data."),
-  model = {
-    help = "Choose the model.",
-    run = function(args)
-      if args[1] then
-        require("typstai.rpc").call("model.choose", { name = args[1] }, tell("error"))
-      else
-        pick_model()
-      end
-    end,
-    complete = function()
-      local models = require("typstai.config").get().models
-      local names = vim.tbl_map(function(model)
-        return model.name
-      end, models)
-      return vim.list_extend(names, { "offline" })
-    end,
-  },
-  mode = choice("mode.choose", "Mode", { "edit", "read" }, "Choose what the agent may do."),
-  tools = choice(
-    "tools.choose",
-    "Tools",
-    { "native", "text" },
-    "Choose how this model calls tools."
-  ),
-  approval = choice(
-    "approval.choose",
-    "Approval",
-    { "review", "suggest", "auto" },
-    "Choose whether edits wait for you."
-  ),
-  add = {
-    help = "Attach the selection, the page under the cursor, or an image to the next message.",
-    args = 2,
-    complete = function(words)
-      return require("typstai.chat.add").complete(words)
-    end,
-    run = function(args, command)
-      require("typstai.chat.add").run(args, command)
-    end,
-  },
-  remove = {
-    help = "Take something off the next message.",
-    run = function()
-      require("typstai.chat.attachments").choose_removal()
-    end,
-  },
-  ghost = {
-    help = "Switch ghost text on or off: everywhere, in this buffer or project.",
-    args = 2,
-    complete = function(words)
-      return #words == 2 and { "on", "off" } or { "buffer", "project" }
-    end,
-    run = function(args)
-      require("typstai.ghost.command").run(args)
-    end,
-  },
-  accept = {
-    help = "Accept every pending hunk.",
-    run = function()
-      local done, err = require("typstai.proposals").accept_all()
-      tell("warn")(err or done.accepted + done.stale == 0 and NOTHING or nil)
-    end,
-  },
-  reject = {
-    help = "Reject every pending hunk; what follows is told to the model as the reason.",
-    run = function(args)
-      local opts = { reason = table.concat(args, " ") }
-      local done = require("typstai.proposals").reject_all(nil, opts)
-      tell("warn")(done.rejected == 0 and NOTHING or nil)
-    end,
-  },
-  edit = review_command("edit", "Edit the change under the cursor before accepting it."),
-  diff = review_command("diff", "Show a pending proposal side by side."),
-  revert = {
-    help = "Revert the last answer's edits, after asking.",
-    run = function()
-      require("typstai.recovery.revert").ask_last()
-    end,
-  },
-  snapshots = {
-    help = "Look at earlier states of this document and put one back.",
-    run = function()
-      require("typstai.recovery.picker").choose()
-    end,
-  },
-  install = {
-    help = "Make the plugin's own Python environment.",
-    run = function()
-      require("typstai.host.install").run()
-    end,
-  },
-  log = {
-    help = "Open the log.",
-    run = function()
-      vim.cmd.tabedit(vim.fn.fnameescape(require("typstai.host").log_file()))
-    end,
-  },
-}
 
 --- Runs `:TypstAI …`; alone it toggles the chat.
 ---@param command table as `nvim_create_user_command` passes it
 function M.run(command)
-  local args = command.fargs
+  local args = vim.list_slice(command.fargs)
   local name = table.remove(args, 1) or "chat"
   local found = M.SUBCOMMANDS[name]
-  if found then
-    found.run(args, command)
-  else
-    local names = vim.tbl_keys(M.SUBCOMMANDS)
-    table.sort(names)
-    tell("error")({
-      message = ("There is no :TypstAI %s. There are: %s."):format(name, table.concat(names, ", ")),
-    })
+  if not found then
+    return unknown(name)
   end
+  local why = refusal(name, found, args)
+  if why then
+    return say("%s", why)
+  end
+  found.run(args, command)
 end
 
 --- Completes subcommands, then their arguments.
@@ -262,17 +93,17 @@ end
 ---@param line string
 ---@return string[]
 function M.complete(lead, line)
-  local words = vim.split(line:gsub("^.-TypstAI%s+", ""), "%s+")
-  local names = vim.tbl_keys(M.SUBCOMMANDS)
+  local words = vim.split(line:gsub("^.-T[ypstAI]*%s+", ""), "%s+")
+  local found = names()
   if #words > 1 then
-    local found = M.SUBCOMMANDS[words[1]]
-    local completes = found and found.complete and #words - 1 <= (found.args or 1)
-    names = completes and found.complete(words) or {}
+    local subcommand = M.SUBCOMMANDS[words[1]]
+    local completes = subcommand and subcommand.complete and #words - 1 <= (subcommand.args or 1)
+    found = completes and subcommand.complete(words) or {}
   end
-  table.sort(names)
+  table.sort(found)
   return vim.tbl_filter(function(name)
     return vim.startswith(name, lead)
-  end, names)
+  end, found)
 end
 
 return M

@@ -61,6 +61,12 @@ function M.python()
   return vim.fn.executable(M.own_python()) == 1 and M.own_python() or nil
 end
 
+--- Whether a host runs or is being started; asking starts none.
+---@return boolean
+function M.is_up()
+  return channel ~= nil
+end
+
 ---@param err typstai.Error
 local function fail(err)
   M.state, M.failure, channel = "failed", err, nil

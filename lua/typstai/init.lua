@@ -72,7 +72,7 @@ function M.stop(chat, callback)
     { "callback", callback, "a function?" }
   )
   return require("typstai.answer").of(callback, problem, function(done)
-    require("typstai.rpc").call("chat.stop", { chat = chat }, done)
+    require("typstai.chat.outbox").stop(chat, done)
   end)
 end
 

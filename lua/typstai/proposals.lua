@@ -180,7 +180,10 @@ function M.edit(id, hunk_id, text)
   if not picked then
     return nil, err
   end
-  if not text then
+  err = not text and require("typstai.ui.cmdwin").refusal() or nil
+  if err then
+    return nil, err
+  elseif not text then
     require("typstai.review.rewrite").open(picked[1])
     return true
   end

@@ -1,21 +1,22 @@
--- `require("typstai").chat`: the chat window.
+-- `require("typstai").chat`: the chat window. Each function returns true, or nil and an error
+-- where no window can be opened now (`cmdwin`).
 local M = {}
 
-function M.open()
-  require("typstai.chat").open()
+local function on_window(name)
+  return function()
+    local err = require("typstai.ui.cmdwin").refusal()
+    if err then
+      return nil, err
+    end
+    require("typstai.chat")[name]()
+    return true
+  end
 end
 
-function M.close()
-  require("typstai.chat").close()
-end
-
-function M.toggle()
-  require("typstai.chat").toggle()
-end
-
-function M.new()
-  require("typstai.chat").new()
-end
+M.open = on_window("open")
+M.close = on_window("close")
+M.toggle = on_window("toggle")
+M.new = on_window("new")
 
 --- Lines of the chat shown: transcript, then prompt.
 ---@return string[]

@@ -19,16 +19,22 @@ local function preview()
   return require("typstai.chat.attachments").add_preview(bufnr)
 end
 
+local function warn(message)
+  require("typstai.message").show({ level = "warn", message = message })
+end
+
 local KINDS = { selection = selection, image = image, preview = preview }
 
 --- Attaches what the first word names.
 ---@param args string[]
 ---@param command table as `nvim_create_user_command` passes it
 function M.run(args, command)
-  local add = KINDS[table.remove(args, 1)]
+  local kind = table.remove(args, 1)
+  local add = KINDS[kind]
   if not add then
-    local message = "What to add? :TypstAI add selection, preview or image PATH"
-    require("typstai.message").show({ level = "warn", message = message })
+    warn("What to add? :TypstAI add selection, preview or image PATH")
+  elseif #args > 0 and kind ~= "image" then
+    warn((":TypstAI add %s takes nothing after it."):format(kind))
   elseif add(#args > 0 and table.concat(args, " ") or nil, command) then
     require("typstai.chat").enter()
   end

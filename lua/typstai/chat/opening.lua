@@ -51,10 +51,11 @@ local function arrive(view, chat, before)
   known:reload(chat)
   if known ~= view then
     hand_over(view, known, before)
-    views.replace(view, known)
-  end
-  if not view.id then
-    views.remove(view)
+    views.replace(view, known, function()
+      if not view.id then
+        views.remove(view)
+      end
+    end)
   end
   return known
 end

@@ -120,4 +120,43 @@ function M.give_up(view)
   view.give_up()
 end
 
+-- Messages for chats that are still on their way are taken back here.
+local function give_up_all()
+  for _, view in ipairs(require("typstai.chat.views").list()) do
+    if view.sending and not view.id then
+      M.give_up(view)
+    end
+  end
+end
+
+local function is_any_busy()
+  for _, view in ipairs(require("typstai.chat.views").list()) do
+    if M.is_busy(view) then
+      return true
+    end
+  end
+  return require("typstai.status").get().running
+end
+
+--- Stops the run of a chat, or all of them. Without a host nothing runs, and none is started
+--- to hear that. Code: `not_open`.
+---@param chat string|nil
+---@param callback fun(err: typstai.Error|nil)
+---@return boolean stopping whether there was something to stop
+function M.stop(chat, callback)
+  local is_known = not chat or require("typstai.chat.views").get(chat)
+  local any = is_any_busy()
+  if not chat then
+    give_up_all()
+  end
+  if require("typstai.host").is_up() then
+    require("typstai.rpc").call("chat.stop", { chat = chat }, callback)
+  elseif is_known then
+    callback()
+  else
+    callback({ code = "not_open", message = "That chat is not open; open it first." })
+  end
+  return any
+end
+
 return M

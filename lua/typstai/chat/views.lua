@@ -120,15 +120,19 @@ end
 --- Puts a chat into the windows of another one.
 ---@param old typstai.ui.View
 ---@param new typstai.ui.View
-function M.replace(old, new)
-  for _, win in ipairs(old:windows()) do
-    vim.api.nvim_win_set_buf(win, new.surface.bufnr)
-    vim.api.nvim_win_set_cursor(win, last_place(new))
-    require("typstai.chat.window").show_end(win)
-  end
+---@param done fun() called when no window shows the old one any more
+function M.replace(old, new, done)
   if current == old then
     current = new
   end
+  require("typstai.ui.cmdwin").after(function()
+    for _, win in ipairs(old:windows()) do
+      vim.api.nvim_win_set_buf(win, new.surface.bufnr)
+      vim.api.nvim_win_set_cursor(win, last_place(new))
+      require("typstai.chat.window").show_end(win)
+    end
+    done()
+  end)
 end
 
 return M

@@ -162,7 +162,7 @@ function M.show(bufnr)
 end
 
 --- Loads a file into a listed buffer and shows it in the last document window, with
---- the focus where it was. Codes: `not_found`, `unreadable`.
+--- the focus where it was; from the command-line window it is only listed. Codes: `not_found`, `unreadable`.
 ---@param args { path: string } absolute
 ---@return integer|nil bufnr, typstai.Error|nil
 function M.open(args)
@@ -178,7 +178,9 @@ function M.open(args)
     return failure("unreadable", "The file " .. args.path .. " cannot be read.")
   end
   vim.bo[bufnr].buflisted = true
-  M.show(bufnr)
+  if not require("typstai.ui.cmdwin").refusal() then
+    M.show(bufnr)
+  end
   return bufnr
 end
 
