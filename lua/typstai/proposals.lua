@@ -89,7 +89,7 @@ end
 --- Accepts a whole proposal, one hunk of it, or the hunk under the cursor. What is stale
 --- of a whole proposal ends as stale; a single stale hunk is refused.
 --- Codes: `unknown_proposal`, `unknown_hunk`, `already_resolved`, `lapsed`, `no_hunk`,
---- `stale`, `not_modifiable`, `not_stored`.
+--- `stale`, `no_buffer`, `not_modifiable`, `not_stored`.
 ---@param id? string
 ---@param opts? { hunk?: string }
 ---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
@@ -100,9 +100,15 @@ function M.accept(id, opts)
   end
   local is_single = id == nil or (opts and opts.hunk ~= nil)
   if is_single then
+    local closed = require("typstai.proposals.closed")
+    err = closed.reopen(picked[1].proposal.bufnr)
+    if err then
+      return nil, err
+    end
     hunks.look(picked[1])
     if picked[1].state == "stale" then
-      return failure("stale", "You changed these lines: reject the change or ask again.")
+      local _, sentence = closed.why(picked[1])
+      return failure("stale", sentence)
     end
   end
   return require("typstai.proposals.accept").run(picked)
@@ -170,7 +176,7 @@ function M.reject_all(chat, opts)
 end
 
 --- Replaces what an undecided hunk would write; without a text, opens it in a scratch
---- buffer where the user changes it. Codes: those of `reject`, `invalid_text`.
+--- buffer where the user changes it. Codes: those of `reject`, `invalid_text`, `no_buffer`.
 ---@param id? string without it, the hunk under the cursor
 ---@param hunk_id? string the first undecided one when left out
 ---@param text? string lines joined by a newline; "" for one empty line
@@ -184,8 +190,7 @@ function M.edit(id, hunk_id, text)
   if err then
     return nil, err
   elseif not text then
-    require("typstai.review.rewrite").open(picked[1])
-    return true
+    return require("typstai.review.rewrite").open(picked[1])
   end
   local new = vim.split(text, "\n", { plain = true })
   if not require("typstai.proposals.intake").is_text(new) then
@@ -243,8 +248,7 @@ function M.goto_first(id)
   if not picked then
     return nil, err
   end
-  require("typstai.review.jump").to(picked[1])
-  return true
+  return require("typstai.review.jump").to(picked[1])
 end
 
 --- Goes to the next undecided hunk of the current buffer.

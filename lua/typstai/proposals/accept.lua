@@ -4,8 +4,6 @@ local M = {}
 local anchors = require("typstai.proposals.anchors")
 local hunks = require("typstai.proposals.hunks")
 
-local CHANGED = "The lines were changed meanwhile."
-
 -- An anchor at the very place of an insertion moves by what was asked for first, which
 -- the gravity of its mark cannot know.
 local function comes_before(change, hunk, row, col)
@@ -134,27 +132,37 @@ end
 function M.give_up(chosen)
   for _, hunk in ipairs(chosen) do
     if not hunk.decided then
-      hunks.decide(hunk, "stale", hunk.clash and hunk.reason ~= "" and hunk.reason or CHANGED)
+      local _, sentence = require("typstai.proposals.closed").why(hunk)
+      hunks.decide(hunk, "stale", hunk.clash and hunk.reason ~= "" and hunk.reason or sentence)
     end
   end
   hunks.settle(chosen)
 end
 
+local function accept_in(bufnr, group)
+  local err = require("typstai.proposals.closed").reopen(bufnr) or apply_in(bufnr, group)
+  if err then
+    hunks.settle(group)
+  else
+    M.give_up(group)
+  end
+  return err
+end
+
 --- Accepts what is pending of the hunks, one undo step a run and buffer; what is stale of
---- them ends as stale. Codes: `no_buffer`, `not_modifiable`, `not_stored`.
+--- them ends as stale. Of a document that refuses, everything stays undecided.
+--- Codes: `no_buffer`, `not_modifiable`, `not_stored`.
 ---@param chosen typstai.LiveHunk[] undecided
 ---@return { accepted: integer, stale: integer }|nil, typstai.Error|nil
 function M.run(chosen)
+  local refused
   for _, group in ipairs(by_write(chosen)) do
-    local bufnr = group[1].proposal.bufnr
-    require("typstai.text.buffer").load(bufnr)
-    local err = apply_in(bufnr, group)
-    if err then
-      hunks.settle(chosen)
-      return nil, err
-    end
+    local err = accept_in(group[1].proposal.bufnr, group)
+    refused = refused or err
   end
-  M.give_up(chosen)
+  if refused then
+    return nil, refused
+  end
   local accepted = 0
   for _, hunk in ipairs(chosen) do
     accepted = accepted + (hunk.state == "accepted" and 1 or 0)

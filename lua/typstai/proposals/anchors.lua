@@ -90,7 +90,8 @@ end
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
 function M.place_again(bufnr, hunk)
-  local row, col = require("typstai.proposals.landmarks").find_in_file(bufnr, hunk)
+  local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local row, col = require("typstai.proposals.landmarks").find_in_file(lines, hunk)
   M.place(bufnr, hunk, row or hunk.row0, col or hunk.byte_col)
   hunk.lost = row == nil
 end
@@ -189,17 +190,30 @@ local function search(bufnr, hunk)
   end
   hunk.searched = tick
   local landmarks = require("typstai.proposals.landmarks")
-  return (hunk.lost and landmarks.find_in_file or landmarks.find)(bufnr, hunk)
+  local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  return (hunk.lost and landmarks.find_in_file or landmarks.find)(lines, hunk)
+end
+
+local function find_in_closed(hunk)
+  local row, col = require("typstai.proposals.closed").find(hunk)
+  if not row then
+    return hunk.row0, hunk.row0 + #hunk.old, false
+  end
+  hunk.byte_col = col
+  return row, row + #hunk.old, true
 end
 
 --- First and end row of the hunk's place now, and whether its old lines stand there. The
---- column of a part of a line is brought up to date.
+--- column of a part of a line is brought up to date. In a closed document the file counts.
 ---@param bufnr integer
 ---@param hunk typstai.LiveHunk
 ---@return integer start, integer finish, boolean stands
 function M.find(bufnr, hunk)
+  if not api.nvim_buf_is_loaded(bufnr) then
+    return find_in_closed(hunk)
+  end
   local row, is_there, is_whole, col
-  if hunk.mark and api.nvim_buf_is_loaded(bufnr) then
+  if hunk.mark then
     local look = hunk.byte_col and place_of_part or place_of
     row, is_there, is_whole, col = look(bufnr, hunk)
   end

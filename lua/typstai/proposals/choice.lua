@@ -18,7 +18,8 @@ end
 local function chosen(id, hunk_id)
   local proposal, is_resolved = hunks.get(id)
   if is_resolved then
-    return failure("already_resolved", "The proposal " .. id .. " is already decided.")
+    local ended = proposal and proposal.ended
+    return failure("already_resolved", ended or "The proposal " .. id .. " is already decided.")
   end
   if not proposal then
     return no_such(id)

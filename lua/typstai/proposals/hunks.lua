@@ -15,10 +15,12 @@ local anchors = require("typstai.proposals.anchors")
 ---@field around? typstai.Surroundings
 ---@field lost? boolean its lines were not found in a text that was read anew
 ---@field searched? integer changedtick at which they were last looked for in vain
+---@field in_file? { stamp: string, row?: integer, byte_col?: integer } in its closed document
 
 ---@class typstai.LiveProposal: typstai.Proposal
 ---@field hunks typstai.LiveHunk[]
 ---@field seq integer order of arrival
+---@field ended? string a sentence, when something else than a decision ended it
 
 -- Decided proposals that are kept whole, and those of which only the id is remembered.
 local KEPT_RESOLVED = 64

@@ -124,11 +124,10 @@ end
 
 --- The row at which the hunk's lines stand in a text that was written anew, or nil when
 --- that is not certain.
----@param bufnr integer
+---@param lines string[]
 ---@param hunk typstai.LiveHunk
 ---@return integer|nil row, integer|nil byte_col of a part of a line
-function M.find(bufnr, hunk)
-  local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
+function M.find(lines, hunk)
   if hunk.byte_col then
     if hunk.around.is_only_part then
       return part_place(lines, hunk.old[1])
@@ -142,15 +141,14 @@ function M.find(bufnr, hunk)
 end
 
 --- The same in a text that was read from its file again.
----@param bufnr integer
+---@param lines string[]
 ---@param hunk typstai.LiveHunk
 ---@return integer|nil row, integer|nil byte_col of a part of a line
-function M.find_in_file(bufnr, hunk)
-  local found, found_col = M.find(bufnr, hunk)
+function M.find_in_file(lines, hunk)
+  local found, found_col = M.find(lines, hunk)
   if found then
     return found, found_col
   end
-  local lines = api.nvim_buf_get_lines(bufnr, 0, -1, false)
   local row = by_landmark(lines, hunk)
   if row and all_stands(lines, hunk, row) then
     return row, hunk.byte_col

@@ -64,12 +64,16 @@ local function attach(bufnr)
   })
 end
 
--- The marks go when a buffer is unloaded; the rows they stood at are kept.
+-- The marks go when a buffer is unloaded; the rows they stood at are kept, and what they
+-- can be found by. The keys would come back as ours for good.
 local function remember_rows(bufnr)
   local hunks = require("typstai.proposals.hunks")
-  for _, hunk in ipairs(hunks.undecided(hunks.proposals(bufnr))) do
+  local standing = vim.tbl_filter(function(hunk)
     hunks.look(hunk)
-  end
+    return hunk.state == "pending"
+  end, hunks.undecided(hunks.proposals(bufnr)))
+  require("typstai.proposals.landmarks").note(bufnr, standing)
+  require("typstai.review.keymaps").detach(bufnr)
 end
 
 --- The text of the buffer was read from its file again: the anchors are put where the
@@ -84,16 +88,31 @@ function M.read_again(bufnr)
     require("typstai.proposals.anchors").place_again(bufnr, hunk)
   end
   M.start(bufnr)
+  require("typstai.proposals.closed").forget(bufnr)
+  require("typstai.review.keymaps").attach(bufnr)
   require("typstai.review").redraw_all(bufnr)
+end
+
+local function wiped_out(bufnr, count)
+  local name = vim.fs.basename(api.nvim_buf_get_name(bufnr))
+  local what = count == 1 and "1 proposed change" or count .. " proposed changes"
+  local document = name ~= "" and name or "The buffer"
+  return ("%s was wiped out, and %s with it: ask again."):format(document, what)
 end
 
 local function withdraw_all(bufnr)
   local hunks = require("typstai.proposals.hunks")
-  local proposals = require("typstai.proposals")
+  local count = #hunks.undecided(hunks.proposals(bufnr))
+  local sentence = wiped_out(bufnr, count)
   for _, proposal in ipairs(hunks.proposals(bufnr)) do
-    proposals.withdraw({ id = proposal.id, reason = "The buffer was closed." })
+    proposal.ended = sentence
+    require("typstai.proposals").withdraw({ id = proposal.id, reason = "The buffer was closed." })
+  end
+  if count > 0 then
+    require("typstai.message").show({ message = sentence, level = "warn" })
   end
   require("typstai.proposals.anchors").forget(bufnr)
+  require("typstai.proposals.closed").forget(bufnr)
 end
 
 local function follow_lifetime(bufnr)

@@ -166,14 +166,19 @@ function M.by(count)
   go_to(found[(from + count - 1) % #found + 1])
 end
 
---- Goes to a hunk, in the window that shows its document.
+--- Goes to a hunk, in the window that shows its document. Code: `no_buffer`.
 ---@param hunk typstai.LiveHunk
+---@return boolean|nil, typstai.Error|nil
 function M.to(hunk)
   local bufnr = hunk.proposal.bufnr
-  require("typstai.text.buffer").load(bufnr)
+  local err = require("typstai.proposals.closed").reopen(bufnr)
+  if err then
+    return nil, err
+  end
   api.nvim_set_current_win(require("typstai.text.buffer").show(bufnr))
   local row = cursor_row(hunk, (require("typstai.proposals.hunks").look(hunk)))
   go_to({ row = row, col = hunk.byte_col })
+  return true
 end
 
 return M

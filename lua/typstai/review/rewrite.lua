@@ -32,9 +32,14 @@ local function scratch(hunk)
   return bufnr
 end
 
---- Opens the new lines of an undecided hunk below the document.
+--- Opens the new lines of an undecided hunk below the document. Code: `no_buffer`.
 ---@param hunk typstai.LiveHunk
+---@return boolean|nil, typstai.Error|nil
 function M.open(hunk)
+  local err = require("typstai.proposals.closed").reopen(hunk.proposal.bufnr)
+  if err then
+    return nil, err
+  end
   local name = ("typstai://%s/%s"):format(hunk.proposal.id, hunk.id)
   local bufnr = vim.fn.bufnr(vim.fn.escape(name, "[]*?{}"))
   if bufnr == -1 then
@@ -43,6 +48,7 @@ function M.open(hunk)
   local height = math.min(math.max(#hunk.new, 3), 15)
   local below = require("typstai.text.buffer").show(hunk.proposal.bufnr)
   api.nvim_open_win(bufnr, true, { split = "below", win = below, height = height })
+  return true
 end
 
 return M

@@ -111,7 +111,7 @@ local function named(id)
 end
 
 --- Opens the view of an undecided proposal; `q` closes it.
---- Codes: `unknown_proposal`, `already_resolved`.
+--- Codes: `unknown_proposal`, `already_resolved`, `no_buffer`.
 ---@param id? string the one under the cursor, or the buffer's first, when left out
 ---@return boolean|nil, typstai.Error|nil
 function M.open(id)
@@ -123,7 +123,10 @@ function M.open(id)
     return nil, { code = "unknown_proposal", message = "No change is proposed here." }
   end
   local bufnr, origin = proposal.bufnr, api.nvim_get_current_win()
-  require("typstai.text.buffer").load(bufnr)
+  local err = require("typstai.proposals.closed").reopen(bufnr)
+  if err then
+    return nil, err
+  end
   local review = require("typstai.review")
   review.pause(bufnr, true)
   local proposed = scratch(proposal)

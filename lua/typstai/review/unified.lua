@@ -15,13 +15,19 @@ local function header(hunk, row, shift)
 end
 
 local NOTES = {
-  stale = "  changed by you meanwhile",
   accepted = "  accepted",
   rejected = "  rejected",
 }
 
+local function note_of(hunk)
+  if hunk.state == "stale" then
+    return "  " .. require("typstai.proposals.closed").why(hunk)
+  end
+  return NOTES[hunk.state] or ""
+end
+
 local function hunk_lines(lines, hunk, row, shift, width)
-  local title = header(hunk, row, shift) .. (NOTES[hunk.state] or "")
+  local title = header(hunk, row, shift) .. note_of(hunk)
   lines[#lines + 1] = { text = title, hl = "TypstAIHunkHeader" }
   for i, text in ipairs(hunk.old) do
     local numbers = gutter(width, row + i, nil)
