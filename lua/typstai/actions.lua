@@ -2,23 +2,6 @@
 -- is tracked by marks; what became of it is told once.
 local M = {}
 
----@class typstai.Action
----@field id string
----@field title string
----@field ask? "tone"|"language"|"instructions" what the user is asked for first
-
----@type typstai.Action[]
-M.BUILT_IN = {
-  { id = "rephrase", title = "Rephrase" },
-  { id = "simplify", title = "Simplify" },
-  { id = "style", title = "Change the tone", ask = "tone" },
-  { id = "translate", title = "Translate", ask = "language" },
-  { id = "continue", title = "Continue writing" },
-  { id = "fix", title = "Fix spelling and grammar" },
-  { id = "ask", title = "Ask for a change", ask = "instructions" },
-  { id = "redact", title = "Redact personal data" },
-}
-
 ---@class typstai.RunningAction
 ---@field id string
 ---@field action string
@@ -26,37 +9,13 @@ M.BUILT_IN = {
 ---@field callback? fun(err: nil, result: typstai.ActionResult)
 ---@field stopped? boolean
 ---@field unasked? boolean the user did not answer its question, and knows it
+---@field forget? fun() stops to look whether its document is closed
+---@field ended? boolean its result was told
 
 ---@type table<string, typstai.RunningAction>
 local running = {}
 ---@type table<integer, fun()> gives the user's map of the stop key back, by buffer
 local lent = {}
-
---- Every action there is: the built-in ones, then the user's own.
----@return typstai.Action[]
-function M.list()
-  local options = require("typstai.config").get().actions
-  local all = vim.tbl_filter(function(action)
-    return action.id ~= "redact" or options.redact
-  end, M.BUILT_IN)
-  for _, own in ipairs(options.custom) do
-    if type(own) == "table" and own.id then
-      table.insert(all, { id = own.id, title = own.title or own.id })
-    end
-  end
-  return all
-end
-
---- The action of that name, or nil.
----@param id string
----@return typstai.Action|nil
-function M.get(id)
-  for _, action in ipairs(vim.list_extend(vim.deepcopy(M.BUILT_IN), M.list())) do
-    if action.id == id then
-      return action
-    end
-  end
-end
 
 local function running_in(bufnr)
   for _, work in pairs(running) do
@@ -89,7 +48,14 @@ local function give_back_stop_key(bufnr)
 end
 
 local function finish(work, result)
+  if work.ended then
+    return
+  end
+  work.ended = true
   running[work.id] = nil
+  if work.forget then
+    work.forget()
+  end
   require("typstai.actions.spinner").stop(work.id)
   require("typstai.chat.capture").release(work.id)
   give_back_stop_key(work.bufnr)
@@ -115,8 +81,17 @@ local function failure(reason, message)
   return { status = "failed", reason = reason, warnings = {}, error = message }
 end
 
+local function end_with_document(work)
+  if running[work.id] then
+    require("typstai.rpc").call("action.stop", { id = work.id })
+  end
+  finish(work, failure("aborted", "the document was closed"))
+end
+
 local function send(work, params, spelling)
-  if work.stopped then
+  if work.ended then
+    return
+  elseif work.stopped then
     return finish(work, failure("aborted", ""))
   end
   require("typstai.rpc").call("action.run", {
@@ -134,7 +109,7 @@ end
 local function start(work, params)
   local place = require("typstai.chat.capture").place({ run = work.id, what = "selection" })
   if not place then
-    return finish(work, { status = "empty", reason = "no-target", warnings = {} })
+    return finish(work, { status = "stale", reason = "", warnings = {} })
   end
   running[work.id] = work
   local range = { place.row0, place.byte_col, place.end_row0, place.end_byte_col }
@@ -198,7 +173,7 @@ function M.run(id, opts, callback)
   opts = opts or {}
   local bufnr, range, problem = target(opts)
   local work = new_work(id, bufnr, callback)
-  local action = M.get(id)
+  local action = require("typstai.actions.known").get(id)
   if not action then
     problem = ("There is no action %s."):format(id)
   end
@@ -207,6 +182,9 @@ function M.run(id, opts, callback)
     return work.id
   end
   require("typstai.chat.capture").keep(work.id, bufnr, range)
+  work.forget = require("typstai.actions.closing").watch(bufnr, function()
+    end_with_document(work)
+  end)
   require("typstai.actions.question").ask(action.ask, opts.params, function(params)
     if opts.on_params then
       opts.on_params(params)
@@ -237,7 +215,7 @@ end
 ---@param range? typstai.Range
 function M.menu(range)
   local bufnr = vim.api.nvim_get_current_buf()
-  vim.ui.select(M.list(), {
+  vim.ui.select(require("typstai.actions.known").list(), {
     prompt = "Action",
     format_item = function(action)
       return action.title

@@ -13,7 +13,7 @@ local MAX_WARNINGS = 3
 ---@field status "applied"|"stale"|"empty"|"failed"
 ---@field reason string "no-target", "no-content", "no-output", "no-change"; "aborted", "error"
 ---@field warnings string[]
----@field error? string one sentence
+---@field error? string one sentence; of "aborted", why, when the user did not ask for it
 ---@field proposal? string id of the proposal
 ---@field changes? integer how many hunks it has
 
@@ -39,7 +39,8 @@ local function sentence(result)
   elseif result.status == "empty" then
     return EMPTY[result.reason], "info"
   elseif result.reason == "aborted" then
-    return "stopped.", "info"
+    local why = result.error or ""
+    return why ~= "" and ("stopped, because %s."):format(why) or "stopped.", "info"
   end
   return result.error, "error"
 end

@@ -64,7 +64,7 @@ local function pick_model()
 end
 
 local function run_action(id, args, command)
-  local action = require("typstai.actions").get(id or "")
+  local action = require("typstai.actions.known").get(id or "")
   local answer = table.concat(args, " ")
   if not action then
     return tell("warn")({ message = ("There is no action %s."):format(id or "without a name") })
@@ -83,7 +83,7 @@ local function action_command(id, help, takes)
     help = help,
     takes = takes,
     complete = function(words)
-      local action = require("typstai.actions").get(id)
+      local action = require("typstai.actions.known").get(id)
       return require("typstai.actions.question").complete(action and action.ask, words[2] or "")
     end,
     run = function(args, command)
@@ -143,7 +143,7 @@ return {
     complete = function()
       return vim.tbl_map(function(action)
         return action.id
-      end, require("typstai.actions").list())
+      end, require("typstai.actions.known").list())
     end,
     run = function(args, command)
       local id = table.remove(args, 1)

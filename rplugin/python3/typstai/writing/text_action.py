@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ..domain.action import ActionResult, Empty, Failed
+from ..domain.action import ActionResult, Empty, Failed, Stale
 from ..domain.diagnostic import Checker
 from ..domain.edit import Edit
 from ..domain.prose import ProseReader
@@ -79,8 +79,8 @@ async def run(work: Work, means: Means) -> ActionResult:
 
 async def _run(work: Work, means: Means) -> ActionResult:
     located = await locate(means.editor, work.id)
-    if located is None:
-        return Empty(reason="no-target")
+    if located is None:  # there was one when the user asked
+        return Stale()
     refusal = _refusal(located)
     if refusal is not None:
         return refusal
