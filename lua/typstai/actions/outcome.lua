@@ -2,8 +2,8 @@
 local M = {}
 
 local EMPTY = {
-  ["no-target"] = "there is no prose in the selection.",
-  ["no-content"] = "the selection is empty.",
+  ["no-target"] = "there is no prose to work on.",
+  ["no-content"] = "there is no text to work on.",
   ["no-output"] = "the model answered nothing that can be used.",
   ["no-change"] = "nothing to change.",
 }

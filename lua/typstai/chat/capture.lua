@@ -23,9 +23,12 @@ local function text_at(bufnr, row0, col0, row1, col1)
   return table.concat(vim.api.nvim_buf_get_text(bufnr, row0, col0, row1, col1, {}), "\n")
 end
 
+-- What is typed at the edges of a passage does not belong to it; what is typed where there
+-- was nothing does.
 ---@param bufnr integer
 ---@return typstai.capture.Mark
 local function mark(bufnr, row0, col0, row1, col1)
+  local is_empty = row0 == row1 and col0 == col1
   return {
     bufnr = bufnr,
     text = text_at(bufnr, row0, col0, row1, col1),
@@ -33,7 +36,19 @@ local function mark(bufnr, row0, col0, row1, col1)
       end_row = row1,
       end_col = col1,
       undo_restore = true,
+      right_gravity = not is_empty,
+      end_right_gravity = is_empty,
     }),
+  }
+end
+
+-- A mark at one character boundary; what is typed there stands before it.
+local function point(bufnr, row0, col0)
+  local opts = { undo_restore = true }
+  return {
+    bufnr = bufnr,
+    text = "",
+    mark = vim.api.nvim_buf_set_extmark(bufnr, namespace, row0, col0, opts),
   }
 end
 
@@ -116,7 +131,7 @@ local function cursor_of(bufnr)
     return nil
   end
   local at = vim.api.nvim_win_get_cursor(window)
-  return mark(bufnr, at[1] - 1, at[2], at[1] - 1, at[2])
+  return point(bufnr, at[1] - 1, at[2])
 end
 
 --- Captures the cursor of a buffer and what is attached, for the run about to start.

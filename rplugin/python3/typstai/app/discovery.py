@@ -18,7 +18,7 @@ from ..settings import ModelOption
 from .endpoints import endpoint_of
 
 CONNECT_SECONDS = 0.3
-"""For a server on this machine to take a connection: most do so, or refuse, within a millisecond."""
+"""For a server on this machine to take a connection: most do, or refuse, in a millisecond."""
 
 LIST_SECONDS = 1.0
 """For one that listens to list its models, with time to spare on a busy machine."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..domain.prose import ends_sentence, split_blocks
-from .passage import Passage
+from .passage import Located, Passage
 from .placeholders import fill
 from .reflow import laid_out_like
 
@@ -29,6 +29,15 @@ def continuation(passage: Passage, answer: str) -> str:
     gap = "\n" if "\n" in last.strip() and ends_sentence(last) else " "
     body = laid_out_like(last, text.strip())
     return gap + fill(body, passage.masked)
+
+
+def set_apart(cursor: Located, text: str) -> str:
+    """What goes in at a cursor on a blank line, which may be what keeps two paragraphs apart."""
+    lines, row = cursor.snapshot.lines, cursor.snapshot.row_at(cursor.start)
+    follows = row + 1 < len(lines) and lines[row + 1].strip()
+    precedes = row > 0 and lines[row - 1].strip()
+    body = text.strip() + ("\n" if follows else "")
+    return "\n" + body if follows and precedes else body
 
 
 def _new_part(target: str, answer: str) -> str:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..domain.document import Snapshot
-from ..domain.prose import Piece, context_around, has_words
+from ..domain.prose import Piece, ProseReader, context_around, has_words, split_blocks
 from ..editor.port import Editor, Place
+from ..errors import TypstAIError
 from .placeholders import Masked, mask
 from .templates import MAX_CONTEXT_CHARS
 
+LOOKED_BACK = 8
+"""Paragraphs, headings and items before a cursor among which prose is looked for."""
 READS = 3
 """Looks at a text that changes under our eyes before giving up."""
 _BLOCKS = ("code", "comment", "raw", "label")
@@ -93,6 +96,35 @@ def read(located: Located, pieces: Sequence[Piece], context_blocks: int) -> Pass
         before=before[-MAX_CONTEXT_CHARS:],
         after=after[:MAX_CONTEXT_CHARS],
     )
+
+
+class TooDeepError(TypstAIError):
+    """Prose cannot be told from code."""
+
+
+def pieces_of(located: Located, reader: ProseReader, start: int, end: int) -> Sequence[Piece]:
+    """The pieces of a stretch of the document. Raises `TooDeepError`."""
+    pieces = reader.pieces(located.snapshot.text, start, end)
+    if pieces is None:
+        raise TooDeepError("The document nests too deep to tell prose from code in it.")
+    return pieces
+
+
+def before(cursor: Located, reader: ProseReader, context_blocks: int) -> Passage | None:
+    """The last paragraph with prose before a cursor, as the passage that is continued there.
+
+    None when there is none among the last `LOOKED_BACK`. Raises `TooDeepError`.
+    """
+    end = cursor.start
+    for block in reversed(split_blocks(cursor.snapshot.text[:end])[-LOOKED_BACK:]):
+        start = end - len(block)
+        if block.strip():
+            pieces = pieces_of(cursor, reader, start, end)
+            passage = read(cursor, pieces, context_blocks)
+            if passage is not None:
+                return passage
+        end = start
+    return None
 
 
 def _of(text: str, piece: Piece) -> str:

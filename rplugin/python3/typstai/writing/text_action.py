@@ -17,9 +17,9 @@ from ..errors import TypstAIError
 from ..log import logger
 from . import judgement
 from .cleaning import clean
-from .continuation import continuation
+from .continuation import continuation, set_apart
 from .landing import Landing, land
-from .passage import Located, Passage, locate, read
+from .passage import Located, Passage, before, locate, pieces_of, read
 from .placeholders import fill, repair
 from .redact import by_pattern, entities, masking, redaction_prompt
 from .reflow import reflow
@@ -81,13 +81,10 @@ async def _run(work: Work, means: Means) -> ActionResult:
     located = await locate(means.editor, work.id)
     if located is None:  # there was one when the user asked
         return Stale()
-    refusal = _refusal(located)
+    refusal = _refusal(work, located)
     if refusal is not None:
         return refusal
-    pieces = means.reader.pieces(located.snapshot.text, located.start, located.end)
-    if pieces is None:
-        return Failed(error="The document nests too deep to tell prose from code in it.")
-    passage = read(located, pieces, means.context_blocks)
+    passage = _passage(work, means, located)
     if passage is None:
         return Empty(reason="no-target")
     if work.template.placing == "mask":
@@ -97,11 +94,19 @@ async def _run(work: Work, means: Means) -> ActionResult:
     return await _by_model(work, means, passage, means.generate)
 
 
-def _refusal(located: Located) -> ActionResult | None:
+def _passage(work: Work, means: Means, located: Located) -> Passage | None:
+    """What the action works on. Raises `TooDeepError`."""
+    if located.text.strip():
+        pieces = pieces_of(located, means.reader, located.start, located.end)
+        return read(located, pieces, means.context_blocks)
+    return before(located, means.reader, means.context_blocks)
+
+
+def _refusal(work: Work, located: Located) -> ActionResult | None:
     if not located.snapshot.modifiable:
         return Failed(error="The document is read-only.")
     length = len(located.text)
-    if not located.text.strip():
+    if work.template.placing != "append" and not located.text.strip():
         return Empty(reason="no-content")
     if length > MAX_TARGET_CHARS:
         return Failed(
@@ -184,6 +189,8 @@ async def _append(work: Work, means: Means, passage: Passage, answer: str) -> Ac
     if not text.strip():
         return Empty(reason="no-output")
     at = passage.lead + len(passage.text)
+    if not passage.located.text.strip():
+        text, at = set_apart(passage.located, text), len(passage.located.text)
     return await _propose(work, means, passage, Edit(start=at, end=at, new=text), incurable)
 
 
