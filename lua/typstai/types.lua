@@ -89,6 +89,7 @@
 ---@field result? string tool: what the model was told
 ---@field detail? string tool: what can be unfolded
 ---@field proposal? string tool: id of its proposal
+---@field applied? boolean tool: whether it wrote into a document
 
 ---@class typstai.Turn
 ---@field role "user"|"assistant"

@@ -6,6 +6,12 @@ from session import Session
 TEXT = "one\n\ntwo\n\nthree\n\nfour\n"
 
 
+def shows(session: Session, text: str) -> None:
+    """Wait until the chat has the text."""
+    lines = "table.concat(require('typstai').chat.lines(), '\\n')"
+    session.editor.wait_for(f"{lines}:find(..., 1, true)", text)
+
+
 def replaced(search: str, replace: str) -> tuple[str, dict[str, str]]:
     return ("search_replace", {"search": search, "replace": replace})
 
@@ -114,9 +120,7 @@ def test_the_model_learns_later_what_became_of_its_suggestions(
         "require('typstai').proposals.reject(..., { reason = 'keep words' })", proposal["id"]
     )
     session.editor.seen("TypstAIProposalResolved")
-    session.editor.wait_for(
-        "table.concat(require('typstai').chat.lines(), '\\n'):find('1 rejected', 1, true)"
-    )
+    shows(session, "1 rejected")
     assert session.ask("And now?") == "complete"
     told = [m["content"] for m in endpoint.requests[2].body["messages"] if m["role"] == "tool"]
     assert "decided by the writer since: 1 rejected.\nh1: keep words" in told[0]
@@ -135,9 +139,7 @@ def test_a_suggestion_decided_during_the_run_is_known_at_its_end(
     proposal = session.proposal()
     endpoint.wait_reached("go")
     session.editor.lua("require('typstai').proposals.accept(...)", proposal["id"])
-    session.editor.wait_for(
-        "table.concat(require('typstai').chat.lines(), '\\n'):find('1 accepted', 1, true)"
-    )
+    shows(session, "1 accepted")
     endpoint.release("go")
     assert session.finished() == "complete"
 
@@ -174,10 +176,81 @@ def test_the_model_learns_later_how_the_writer_changed_a_suggestion(
     proposal = session.proposal()
     session.editor.lua("require('typstai.proposals').edit(..., nil, 'II')", proposal["id"])
     session.editor.lua("require('typstai').proposals.accept(...)", proposal["id"])
-    session.editor.wait_for(
-        "table.concat(require('typstai').chat.lines(), '\\n'):find('1 accepted as edited', 1, true)"
-    )
+    shows(session, "1 accepted as edited · compiles as before")
     assert session.ask("And now?") == "complete"
     told = [m["content"] for m in endpoint.requests[2].body["messages"] if m["role"] == "tool"]
     assert "h1 applied as the writer changed it:\nII\n" in told[0]
-    assert "is of the text as proposed" in told[0]
+    assert "is of the text as proposed" not in told[0]
+    assert told[0].endswith("What was applied:\ncompiler: compiles as before")
+
+
+def test_what_the_writer_made_of_a_suggestion_is_checked_and_told_to_both(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "2")))
+    endpoint.reply(answer("Suggested."))
+    assert session.ask("Numbers.") == "complete"
+    edited = "require('typstai.proposals').edit(..., nil, '#strnog[2] and 1.5 $x^2$')"
+    session.editor.lua(edited, session.proposal()["id"])
+    session.editor.lua("require('typstai.proposals').accept_all()")
+    shows(session, "1 accepted as edited · adds 1 error")
+    endpoint.reply(answer("I see."))
+    assert session.ask("And now?") == "complete"
+    told = [m["content"] for m in endpoint.requests[2].body["messages"] if m["role"] == "tool"]
+    assert "What was applied:\ncompiler: adds 1 error\nmain.typ:3: " in told[0]
+
+
+def test_what_is_left_of_a_suggestion_is_checked_when_only_a_part_is_accepted(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    session.document("= One <one>\n\ntwo\n\nSee @one.\n")
+    edits = [{"search": "<one>", "replace": "<first>"}, {"search": "@one", "replace": "@first"}]
+    endpoint.reply(tool_calls(("patch_document", {"edits": edits})))
+    endpoint.reply(answer("Suggested."))
+    assert session.ask("Rename.") == "complete"
+    proposal = session.proposal()
+    session.editor.lua("require('typstai.proposals').accept(..., { hunk = 'h1' })", proposal["id"])
+    session.editor.lua("require('typstai.proposals').reject_all()")
+    shows(session, "uncovers 1 error")
+
+
+def offers(session: Session) -> str:
+    """The last line of the last answer, once its receipt can have come."""
+    run = session.editor.lua("return _G.sent.ok.run")
+    session.editor.wait_for("require('typstai.recovery.receipts').of(...).snapshot", run)
+    lines = session.chat().split("\n")
+    return next(line for line in reversed(lines) if line.strip().startswith("complete"))
+
+
+def test_an_answer_of_which_nothing_was_written_offers_no_revert(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint, approval="suggest")
+    session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "2")))
+    endpoint.reply(tool_calls(replaced("2", "II")))
+    endpoint.reply(answer("Suggested."))
+    assert session.ask("Numbers.") == "complete"
+    assert "evert" not in offers(session)
+    endpoint.reply(tool_calls(replaced("II", "ii")))
+    endpoint.reply(answer("Suggested."))
+    assert session.ask("Smaller.") == "complete"
+    assert "evert" not in offers(session)
+    assert "unavailable" not in session.chat()
+    session.editor.lua("require('typstai.proposals').accept_all()")
+    shows(session, "Revert")
+    assert session.chat().count("evert") == 1
+
+
+def test_a_rejected_suggestion_offers_no_revert(session: Session, endpoint: Endpoint) -> None:
+    session.use(endpoint, approval="suggest")
+    session.document(TEXT)
+    endpoint.reply(tool_calls(replaced("two", "2")))
+    endpoint.reply(answer("Suggested."))
+    assert session.ask("Numbers.") == "complete"
+    session.editor.lua("require('typstai.proposals').reject_all()")
+    shows(session, "1 rejected")
+    assert "evert" not in offers(session)

@@ -268,6 +268,25 @@ def test_stopping_rolls_back_work_that_was_already_accepted(
     assert session.editor.lua(LIST) == []
 
 
+def test_a_stopped_call_hides_from_the_model_what_of_it_was_already_accepted(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    document = session.document("one\n\ntwo\n")
+    edits = [{"search": "one", "replace": "1"}, {"search": "two", "replace": "2"}]
+    endpoint.reply(tool_calls(("patch_document", {"edits": edits})))
+    session.send("Numbers.")
+    first = session.proposal()
+    session.editor.lua("require('typstai').proposals.accept(..., { hunk = 'h1' })", first["id"])
+    session.editor.lua("require('typstai').stop(nil, function() end)")
+    assert session.finished() == "cancelled"
+    assert session.lines(document) == ["1", "", "two"]
+    endpoint.reply(answer("I see."))
+    assert session.ask("And?") == "complete"
+    told = [m["content"] for m in endpoint.requests[1].body["messages"] if m["role"] == "tool"]
+    assert "1 accepted, 1 rejected" in told[0]
+
+
 @pytest.mark.parametrize("broken", ["$a \times b$", "$\frac(a, b)$", "\backslash", "\rho"])
 def test_json_escapes_turn_a_backslash_into_a_control_character_and_destroy_markup(
     session: Session, endpoint: Endpoint, broken: str

@@ -13,6 +13,7 @@ from ..domain.chat import (
     AssistantTurn,
     RunStatus,
     Selection,
+    ToolUse,
     Turn,
     UserTurn,
     replace_segment,
@@ -20,13 +21,14 @@ from ..domain.chat import (
 )
 from ..domain.ledger import Ledger
 from ..domain.proposal import Hunk
+from ..domain.verdict import Verdict
 from ..errors import StorageError, TypstAIError
 from ..log import logger
 from . import history, suggestion
 from .images import Attached
 from .loop import Loop
 from .providers.base import Image, Model, Price
-from .run import Run
+from .run import Recheck, Run
 from .tools.toolset import ToolSet
 from .transcript import Transcript
 
@@ -80,6 +82,7 @@ class Conversation:
         self._show = show
         self._ended = ended
         self.ledger = Ledger()
+        self.rechecks: dict[str, Recheck] = {}
         self._transcript: Transcript | None = None
         self._task: asyncio.Task[None] | None = None
         self._claimed = False
@@ -181,14 +184,33 @@ class Conversation:
         self._ended(run, status)
 
     async def decided(self, proposal: str, hunks: Sequence[Hunk]) -> None:
-        """A proposal that no run waits for any more was decided: its call says so from now on."""
+        """A proposal that no run waits for any more was decided: its call says so from now on.
+
+        What was applied is checked after that where it is not what was proposed.
+        """
         if self._transcript is not None:
             self._transcript.decided(proposal, hunks)
+        await self._rewrite(lambda turn: suggestion.decided(turn.segments, proposal, hunks))
+        verdict = await self._recheck(proposal, hunks)
+        if verdict is None:
+            return
+        line, told = verdict.line(), verdict.for_model()
+        if self._transcript is not None:
+            self._transcript.checked(proposal, line, told)
+        await self._rewrite(lambda turn: suggestion.checked(turn.segments, proposal, line, told))
+
+    async def _recheck(self, proposal: str, hunks: Sequence[Hunk]) -> Verdict | None:
+        recheck = self.rechecks.pop(proposal, None)
+        try:
+            return await recheck(hunks) if recheck else None
+        except TypstAIError as error:  # then the call goes on saying that it is not checked
+            logger.warning("proposal %s is not checked as applied: %s", proposal, error)
+            return None
+
+    async def _rewrite(self, find: Callable[[AssistantTurn], tuple[int, ToolUse] | None]) -> None:
         for index, turn in enumerate(self.turns):
-            if isinstance(turn, UserTurn):
-                continue
-            found = suggestion.decided(turn.segments, proposal, hunks)
-            if found is not None:
+            found = None if isinstance(turn, UserTurn) else find(turn)
+            if isinstance(turn, AssistantTurn) and found is not None:
                 await self._change(index, replace_segment(turn, *found))
 
     async def _change(self, index: int, turn: AssistantTurn) -> None:

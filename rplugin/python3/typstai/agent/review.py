@@ -11,6 +11,7 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..domain.edit import LineChange, apply_changes
 from ..domain.merge import carry
@@ -72,18 +73,23 @@ async def submit(
     proposal = _proposal(invocation, sight, plan)
     if run.approval == "suggest":
         await run.editor.propose(proposal)
+        run.rechecks[proposal.id] = partial(_recheck, run, sight, plan)
         run.ledger.wrote(run.absolute(sight.original), sight.final.lines, plan.wrote)
         return _suggested(proposal, plan.verdict, note)
     decided = await _decide(invocation, proposal)
     lines = sight.original.lines
-    applied = _applied(plan.hunks, decided)
     known = _applied(plan.hunks, [hunk for hunk in decided if _is_told(hunk)])
     run.ledger.wrote(run.absolute(sight.original), lines, whole_lines(lines, known))
-    verdict = plan.verdict
-    if applied and applied != plan.hunks:
-        after = apply_changes(lines, whole_lines(lines, applied))
-        verdict = await judge(run, sight, after, applied)
+    verdict = await _recheck(run, sight, plan, decided) or plan.verdict
     return _outcome(proposal, decided, verdict, note)
+
+
+async def _recheck(run: Run, sight: Sight, plan: _Plan, decided: Sequence[Hunk]) -> Verdict | None:
+    """The verdict on what was applied; None when that is what was proposed, or nothing."""
+    applied, lines = _applied(plan.hunks, decided), sight.original.lines
+    if not applied or applied == plan.hunks:
+        return None
+    return await judge(run, sight, apply_changes(lines, whole_lines(lines, applied)), applied)
 
 
 async def _plan(run: Run, sight: Sight, base: Lines, edits: Sequence[LineChange]) -> _Plan:
@@ -212,6 +218,7 @@ def _outcome(proposal: Proposal, hunks: Sequence[Hunk], verdict: Verdict, note: 
     return ToolOutcome(
         text="\n".join(part for part in (told, *edited, *rest, note, verdict.for_model()) if part),
         rejected=not accepted,
+        applied=bool(accepted),
         label=f"{proposal.path}  {_decided(hunks)} · {verdict.line()}",
     )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TypeAlias
 
 from ..domain.chat import Approval, Mode
 from ..domain.diagnostic import Checker, LeakFinder
@@ -11,11 +13,16 @@ from ..domain.docs import Docs
 from ..domain.document import Snapshot
 from ..domain.ledger import Ledger
 from ..domain.project import ProjectFiles
+from ..domain.proposal import Hunk
+from ..domain.verdict import Verdict
 from ..editor.port import Editor
 from ..errors import ToolError
 from .sight import Sight
 
 MAX_CORRECTIONS = 2
+
+Recheck: TypeAlias = Callable[[Sequence[Hunk]], Awaitable[Verdict | None]]
+"""Judges what was applied of a suggestion; None when it is what was proposed, or nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +67,8 @@ class Run:
     opened: set[str] = field(default_factory=set[str])
     """Tools that the user allowed for the rest of this run."""
     corrections: Corrections = field(default_factory=Corrections)
+    rechecks: dict[str, Recheck] = field(default_factory=dict[str, Recheck])
+    """Of the undecided suggestions of the chat, by proposal."""
 
     async def sight(self) -> Sight:
         """The target document now; `ToolError("no_document")` when there is none."""

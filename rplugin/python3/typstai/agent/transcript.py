@@ -58,6 +58,8 @@ class Transcript:
         self._live: list[str] = []
         """Pieces of the segment that is growing; joined only when it is read."""
         self._live_since = 0.0
+        self._decisions: dict[str, Sequence[Hunk]] = {}
+        """What the user decided of this turn's proposals, should it end before it says so."""
         self._unsent: list[str] = []
         self._frame: asyncio.TimerHandle | None = None
         self._round = 0
@@ -134,12 +136,20 @@ class Transcript:
                 result=outcome.text,
                 detail=detail[:MAX_DETAIL_CHARS],
                 proposal=outcome.proposal or use.proposal,
+                applied=outcome.applied,
             ),
         )
 
     def decided(self, proposal: str, hunks: Sequence[Hunk]) -> None:
         """A suggestion of this turn was decided while the run goes on."""
         found = suggestion.decided(self._segments, proposal, hunks)
+        if found is not None:
+            self._put(*found)
+        self._decisions[proposal] = hunks
+
+    def checked(self, proposal: str, line: str, told: str) -> None:
+        """What was really applied of a suggestion of this turn was checked."""
+        found = suggestion.checked(self._segments, proposal, line, told)
         if found is not None:
             self._put(*found)
 
@@ -166,7 +176,8 @@ class Transcript:
         self._settle()
         for index, segment in enumerate(self._segments):
             if isinstance(segment, ToolUse) and not segment.result and segment.state in _OPEN:
-                self._put(index, replace(segment, state="cancelled", proposal=""))
+                known = self._decisions.get(segment.proposal, ())
+                self._put(index, suggestion.cut_off(segment, known))
         seconds = round(self._loop.time() - self._started, 1)
         self._turn = replace(
             self._turn,

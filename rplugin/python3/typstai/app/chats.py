@@ -16,7 +16,6 @@ from ..agent.tools.toolset import ToolSet
 from ..domain.chat import RunStatus, Selection, turn_to_dict
 from ..domain.diagnostic import Checker, LeakFinder
 from ..domain.docs import Docs
-from ..domain.ledger import Ledger
 from ..domain.preview import PageRenderer
 from ..domain.project import ProjectFiles
 from ..domain.proposal import Hunk
@@ -106,7 +105,7 @@ class Chats:
         choice = self.models.get()
         record, turns = await self.store.load(request.chat)
         conversation.refresh(turns)
-        run = await self._run(record, conversation.ledger, request)
+        run = await self._run(record, conversation, request)
         images, told = await self._images(run, choice, request)
         notes = await self.recovery.before_send(run.chat, run.target.bufnr)
         await conversation.send(
@@ -213,7 +212,7 @@ class Chats:
             )
         return self._open[chat]
 
-    async def _run(self, record: ChatRecord, ledger: Ledger, request: Send) -> Run:
+    async def _run(self, record: ChatRecord, conversation: Conversation, request: Send) -> Run:
         target = request.target
         path = target.path if target else ""
         return Run(
@@ -228,7 +227,8 @@ class Chats:
             leaks=self.leaks,
             files=self.files,
             docs=self.docs,
-            ledger=ledger,
+            ledger=conversation.ledger,
+            rechecks=conversation.rechecks,
             tool_rounds=self.settings.limits.tool_rounds,
             decision_seconds=self.settings.limits.decision_timeout or None,
         )

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..agent.run import Run
-from ..agent.tools.edit import EDIT_TOOLS
 from ..domain import checkpoint
 from ..domain.chat import AssistantTurn, RunStatus, ToolUse, Turn
 from ..domain.checkpoint import Checkpoint, text_hash
@@ -22,8 +21,6 @@ from ..errors import EditorError, StorageError, TypstAIError
 from ..log import logger
 from ..storage.chats import ChatStore
 from ..storage.recovery import RecoveryStore, SnapshotRecord
-
-_EDITING = frozenset(tool.name for tool in EDIT_TOOLS)
 
 
 class NothingToRevertError(TypstAIError):
@@ -245,10 +242,9 @@ def _written(item: Checkpoint, bodies: dict[tuple[str, str], bytes]) -> dict[str
 
 
 def _edited(turn: Turn) -> bool:
-    """Whether a turn says that something was applied."""
+    """Whether a turn says that it wrote into a document."""
     return isinstance(turn, AssistantTurn) and any(
-        isinstance(use, ToolUse) and use.state == "done" and use.name in _EDITING
-        for use in turn.segments
+        isinstance(use, ToolUse) and use.applied for use in turn.segments
     )
 
 

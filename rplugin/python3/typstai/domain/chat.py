@@ -57,6 +57,8 @@ class ToolUse:
     """What the user can unfold: longer than the label, at most a few screens."""
     proposal: str = ""
     """Id of the proposal this call waits for or ended in."""
+    applied: bool = False
+    """Whether it wrote into a document."""
 
 
 Segment: TypeAlias = Reasoning | Text | ToolUse

@@ -40,3 +40,5 @@ class ToolOutcome:
     detail: str = ""
     proposal: str = ""
     """Id of a proposal that is still to be decided."""
+    applied: bool = False
+    """Whether it wrote into a document."""
