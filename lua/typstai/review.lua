@@ -188,6 +188,7 @@ local function start(bufnr)
   require("typstai.ui.highlights").setup()
   reviews[bufnr] = { drawn = {}, above = 0, paused = false }
   require("typstai.review.keymaps").attach(bufnr)
+  require("typstai.review.folds").follow(bufnr)
   listen(bufnr)
 end
 
@@ -195,6 +196,7 @@ local function stop(bufnr)
   reviews[bufnr] = nil
   api.nvim_del_augroup_by_name("typstai.review." .. bufnr)
   require("typstai.review.keymaps").detach(bufnr)
+  require("typstai.review.folds").leave(bufnr)
   require("typstai.review.hint").clear(bufnr)
 end
 

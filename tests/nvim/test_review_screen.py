@@ -174,6 +174,86 @@ def test_a_fold_stays_closed_over_a_change_until_the_motion_goes_there(
         assert "strnogstrong" in terminal.text()
 
 
+REWRITTEN: list[Change] = [
+    (
+        1,
+        [PROSE],
+        ["Over one whole winter, we looked at how warmth changes what grows in our jars."],
+    ),
+    (2, [VALUE, WIDE], [f"Something else entirely stands here {i}." for i in range(3)]),
+]
+
+
+@pytest.mark.parametrize("columns", [100, 80, 44])
+@pytest.mark.parametrize("cursor", [2, 3, 4])
+def test_the_keys_never_stand_between_what_goes_and_what_comes(
+    nvim_binary: str, tmp_path: Path, columns: int, cursor: int
+) -> None:
+    with review(nvim_binary, tmp_path, REWRITTEN, columns=columns, lines=24) as terminal:
+        terminal.wait_for("entirely stands here 2.")
+        terminal.send(f":{cursor}\r")
+        terminal.wait_for("◆")
+        rows = terminal.text().split("\n")
+        hint = next(i for i, row in enumerate(rows) if "◆" in row)
+        last = "jars." if cursor == 2 else "stands here 2."
+        end = next(i for i, row in enumerate(rows) if last in row)
+        assert not rows[hint].strip().startswith("◆") or hint > end, terminal.text()
+
+
+def test_new_lines_stand_in_the_order_in_which_they_will_be_read(
+    nvim_binary: str, tmp_path: Path
+) -> None:
+    with review(nvim_binary, tmp_path, REWRITTEN, lines=24) as terminal:
+        terminal.wait_for("entirely stands here 2.")
+        text = terminal.text()
+        words = ["growth of", "our jars", "here 0", "#strnog", "here 1", "日本語", "here 2"]
+        assert sorted(words, key=text.index) == words, text
+
+
+def test_the_keys_of_new_lines_stand_below_them_where_the_line_above_is_full(
+    nvim_binary: str, tmp_path: Path
+) -> None:
+    added: list[Change] = [(2, [], ["A new line below the long one."])]
+    with review(nvim_binary, tmp_path, added, columns=101) as terminal:
+        terminal.send(":2\r")
+        terminal.wait_for("◆ 1/1")
+        rows = terminal.text().split("\n")
+        hint = next(i for i, row in enumerate(rows) if "◆" in row)
+        assert rows[hint].strip().startswith("◆")
+        assert "A new line below" in rows[hint - 1], terminal.text()
+
+
+@pytest.mark.parametrize("lines", [5, 6, 7, 8])
+def test_the_motion_shows_the_keys_also_at_the_bottom_of_a_window(
+    nvim_binary: str, tmp_path: Path, lines: int
+) -> None:
+    with review(nvim_binary, tmp_path, REWRITTEN[:1], lines=lines) as terminal:
+        terminal.send("]c")
+        terminal.wait_for("◆ 1/1")
+        assert "jars." in terminal.text()
+
+
+def fold_row(terminal: Terminal) -> str:
+    return next(row for row in terminal.text().split("\n") if "+--" in row)
+
+
+def test_a_closed_fold_shows_that_a_change_is_in_it(nvim_binary: str, tmp_path: Path) -> None:
+    with review(nvim_binary, tmp_path, [CHANGES[2]]) as terminal:
+        terminal.wait_for("withbeside")
+        terminal.send(":2,5fold\r")
+        terminal.wait_for(lambda text: "+--" in text and fold_row(terminal).startswith("▎"))
+        terminal.send(":4\rzo")
+        terminal.wait_for("withbeside")
+        terminal.wait_for(lambda text: text.count("▎") == 1)
+        marked = [row for row in terminal.text().split("\n") if row.startswith("▎")]
+        assert len(marked) == 1
+        assert "withbeside" in marked[0]
+        terminal.send("zc")
+        terminal.wait_for(lambda text: "+--" in text and fold_row(terminal).startswith("▎"))
+        terminal.send(":TypstAI reject\r")
+        terminal.wait_for(lambda text: "▎" not in text)
+
+
 def test_concealed_text_does_not_hide_what_changes(nvim_binary: str, tmp_path: Path) -> None:
     options = "conceallevel=2 concealcursor=n"
     with review(nvim_binary, tmp_path, [CHANGES[1]], options=options) as terminal:

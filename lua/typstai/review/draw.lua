@@ -206,9 +206,13 @@ local function draw_signs(canvas, start, hunk)
   end
 end
 
-local function flush(canvas)
+-- What comes before the hunk's first line hangs below the line above, after what that line
+-- itself becomes: a mark at its end comes after one at its start.
+local function flush(canvas, start)
   for row, lines in pairs(canvas.below) do
-    mark(canvas, row, 0, { virt_lines = lines })
+    local is_own = row >= start
+    local line = is_own and "" or api.nvim_buf_get_lines(canvas.bufnr, row, row + 1, false)[1]
+    mark(canvas, row, #line, { virt_lines = lines })
   end
   if #canvas.above > 0 then
     mark(canvas, 0, 0, { virt_lines = canvas.above, virt_lines_above = true })
@@ -236,7 +240,7 @@ function M.pending(bufnr, hunk, start, width)
   for _, step in ipairs(hunk.steps) do
     draw_step(canvas, start + step.old_row, hunk, step)
   end
-  flush(canvas)
+  flush(canvas, start)
   return canvas.marks, #canvas.above
 end
 

@@ -110,13 +110,23 @@ local function fitting(texts, room)
   end
 end
 
--- A line of its own, where the text line is full.
-local function show_below(bufnr, row, texts, group, win)
+-- The row below whose virtual lines nothing of the hunk comes any more.
+local function last_row(bufnr, hunk)
+  local start = require("typstai.proposals.hunks").look(hunk)
+  local row = start + #hunk.old - 1
+  return math.min(math.max(row, 0), api.nvim_buf_line_count(bufnr) - 1)
+end
+
+-- A line of its own, where the text line is full. At the end of the last line it comes
+-- after what the hunk itself hangs below it.
+local function show_below(bufnr, hunk, texts, group, win)
   local info = vim.fn.getwininfo(win)[1]
   local text = fitting(texts, info.width - info.textoff) or texts[#texts]
   local width = info.width - info.textoff
   local lines = require("typstai.ui.wrap").lines({ { "  " .. text, group } }, width, 8)
-  api.nvim_buf_set_extmark(bufnr, NS, row, 0, { virt_lines = lines })
+  local row = last_row(bufnr, hunk)
+  local line = api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1]
+  api.nvim_buf_set_extmark(bufnr, NS, row, #line, { virt_lines = lines })
 end
 
 --- Takes the hint of a buffer away.
@@ -152,7 +162,7 @@ function M.show()
       priority = 200,
     })
   else
-    show_below(bufnr, row, texts, group, win)
+    show_below(bufnr, hunk, texts, group, win)
   end
 end
 

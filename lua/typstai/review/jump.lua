@@ -5,12 +5,18 @@ local api = vim.api
 
 ---@class typstai.Stop where the cursor goes for a hunk
 ---@field row integer
+---@field last integer row of what it replaces
 ---@field col? integer of a part of a line
 
 -- What would be inserted hangs below the line above it.
 local function cursor_row(hunk, start)
   local row = #hunk.old == 0 and start - 1 or start
   return math.min(math.max(row, 0), api.nvim_buf_line_count(hunk.proposal.bufnr) - 1)
+end
+
+local function stop_of(hunk)
+  local start, finish = require("typstai.proposals.hunks").look(hunk)
+  return { row = cursor_row(hunk, start), last = finish - 1, col = hunk.byte_col }
 end
 
 local function covers(hunk, first, last)
@@ -84,7 +90,7 @@ local function stops()
   local hunks = require("typstai.proposals.hunks")
   local seen, found = {}, {}
   for _, hunk in ipairs(hunks.undecided(hunks.proposals(api.nvim_get_current_buf()))) do
-    local stop = { row = cursor_row(hunk, (hunks.look(hunk))), col = hunk.byte_col }
+    local stop = stop_of(hunk)
     local key = stop.row .. ":" .. (stop.col or 0)
     if not seen[key] then
       seen[key] = true
@@ -124,17 +130,24 @@ local function index_before(found, stop)
   return 0
 end
 
--- Virtual lines below the last screen line would not be seen. They count as standing
--- above the next line.
-local function show_whole(row)
+-- Whether the rows from the top of the window to this one fit, with what hangs below it.
+-- Virtual lines count as standing above the next line.
+local function is_whole(row)
   local win = api.nvim_get_current_win()
   local range = { start_row = vim.fn.line("w0") - 1 }
   if row + 1 < api.nvim_buf_line_count(0) then
     range.end_row = row + 1
   end
-  local height = api.nvim_win_text_height(win, range).all
-  if height > api.nvim_win_get_height(win) then
-    vim.cmd.normal({ "zz", bang = true })
+  return api.nvim_win_text_height(win, range).all <= api.nvim_win_get_height(win)
+end
+
+-- Virtual lines below the last screen line would not be seen.
+local function show_whole(row)
+  for _, scroll in ipairs({ "zz", "zt" }) do
+    if is_whole(row) then
+      return
+    end
+    vim.cmd.normal({ scroll, bang = true })
   end
 end
 
@@ -151,7 +164,8 @@ local function go_to(stop)
   vim.cmd.normal({ "m'", bang = true })
   api.nvim_win_set_cursor(0, { stop.row + 1, stop.col or 0 })
   vim.cmd.normal({ "zv", bang = true })
-  show_whole(stop.row)
+  require("typstai.review.hint").show()
+  show_whole(math.max(stop.row, stop.last))
 end
 
 --- Goes `count` hunks down (up when negative), around the ends of the buffer.
@@ -176,8 +190,7 @@ function M.to(hunk)
     return nil, err
   end
   api.nvim_set_current_win(require("typstai.text.buffer").show(bufnr))
-  local row = cursor_row(hunk, (require("typstai.proposals.hunks").look(hunk)))
-  go_to({ row = row, col = hunk.byte_col })
+  go_to(stop_of(hunk))
   return true
 end
 
