@@ -49,6 +49,9 @@ class _Memory:
     async def save(self, turn: Turn) -> None:
         self.saved.append(turn)
 
+    def begin(self, turn: AssistantTurn) -> None:
+        pass
+
     def save_soon(self, turn: AssistantTurn) -> None:
         pass
 

@@ -44,6 +44,14 @@ local function draw_attachments()
   end
 end
 
+local function look_again()
+  for _, view in ipairs(views.list()) do
+    if #view:windows() > 0 then
+      outbox.look_again(view)
+    end
+  end
+end
+
 local function release_all()
   for _, view in ipairs(views.list()) do
     view:release()
@@ -64,6 +72,7 @@ local function start()
     vim.api.nvim_create_autocmd(event, opts)
   end
   on("BufEnter", "*", "remember the document", outbox.note_document)
+  on("FocusGained", "*", "show what another Neovim has written", look_again)
   on("ModeChanged", "*", "write what was held", vim.schedule_wrap(release_all))
   on("WinResized", "*", "fit the chat's line of state", redraw_winbars)
   on("VimResized", "*", "give the chat its share again", fit_windows)
@@ -212,7 +221,10 @@ end
 ---@return boolean
 function M.stop()
   local view = views.here()
-  if not (view and outbox.is_busy(view)) then
+  if view and view.elsewhere then
+    tell({ code = "busy", message = "Another Neovim is answering in this chat: stop it there." })
+    return true
+  elseif not (view and outbox.is_busy(view)) then
     return false
   end
   if not view.id then
@@ -233,7 +245,7 @@ function M.host_lost()
   for _, view in ipairs(views.list()) do
     view.sending = false
     local turn = view:running_turn()
-    if turn then
+    if turn and not view.elsewhere then
       local event = { kind = "finish", id = turn.id, status = "incomplete" }
       event.error = "the helper process ended"
       view:event(event)

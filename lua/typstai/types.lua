@@ -114,8 +114,9 @@
 -- Python tells the screen of everything that happens in a chat by these events,
 -- in order. `index` counts segments from 1.
 ---@class typstai.ChatEvent
----@field kind "turn"|"segment"|"append"|"notice"|"note"|"finish"|"receipt"|"title" `receipt`: made in Lua
+---@field kind "turn"|"segment"|"append"|"notice"|"note"|"finish"|"receipt"|"title"|"reload" `receipt`: made in Lua
 ---@field turn? typstai.Turn turn: a new turn, or one again as a whole (same id: replaces it)
+---@field chat? typstai.Chat reload: the chat as another Neovim has left it
 ---@field id? string segment, append, finish: the turn
 ---@field index? integer segment, append
 ---@field segment? typstai.Segment segment: put in place of the one at `index`, or added after the last

@@ -47,7 +47,19 @@ end
 ---@param view typstai.ui.View
 ---@return boolean
 function M.is_busy(view)
-  return view.sending or view:running_turn() ~= nil
+  return view.sending or (not view.elsewhere and view:running_turn() ~= nil)
+end
+
+--- Asks Python whether another Neovim has written to a chat; what is new comes as an event.
+---@param view typstai.ui.View
+function M.look_again(view)
+  if view.id and not M.is_busy(view) and require("typstai.host").is_up() then
+    require("typstai.rpc").call("chat.look_again", { chat = view.id }, function(err)
+      if err and err.code ~= "host_lost" then
+        require("typstai.message").show({ message = err.message, level = "warn" })
+      end
+    end)
+  end
 end
 
 local function busy_error()

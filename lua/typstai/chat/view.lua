@@ -6,6 +6,7 @@
 ---@field give_up fun()|nil takes back the message that waits for the chat
 ---@field project string
 ---@field title string
+---@field elsewhere boolean its last answer is being written by another Neovim
 ---@field sending boolean a message was handed to Python and not yet taken
 ---@field surface typstai.ui.Surface
 ---@field transcript typstai.ui.Transcript
@@ -56,6 +57,7 @@ function View.new(chat, on_gone)
   local self = setmetatable({
     project = "",
     title = "",
+    elsewhere = false,
     sending = false,
     held = {},
     glyphs = require("typstai.ui.glyphs").get(),
@@ -92,6 +94,9 @@ function View:watch()
       return require("typstai.chat.actions").pending_diff(segment) ~= nil
     end)
     self:draw_attachments()
+  end)
+  on("BufEnter", "show what another Neovim has written", function()
+    require("typstai.chat.outbox").look_again(self)
   end)
   on({ "TextChanged", "TextChangedI", "TextChangedP" }, "repair and scroll", function(event)
     self:heal()
@@ -149,6 +154,7 @@ function View:load(chat)
   self.project, self.title = chat.project, chat.title
   self:writing(function()
     self.transcript:load(chat.turns or {})
+    self.elsewhere = not chat.running and self:running_turn() ~= nil
   end)
   self:draw_winbar()
 end
@@ -192,6 +198,8 @@ end
 function View:event(event)
   if event.kind == "title" then
     self.title = event.title
+  elseif event.kind == "reload" then
+    self:load(event.chat)
   else
     self:writing(function()
       self.transcript:event(event)

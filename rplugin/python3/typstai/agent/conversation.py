@@ -44,6 +44,10 @@ class Recorder(Protocol):
         """Store the turn now; raises `StorageError`."""
         ...
 
+    def begin(self, turn: AssistantTurn) -> None:
+        """Have it stored that this turn is being written, before anything is in it."""
+        ...
+
     def save_soon(self, turn: AssistantTurn) -> None:
         """Store the newest state of a growing turn before long; does not wait."""
         ...
@@ -102,10 +106,20 @@ class Conversation:
             return list(self.turns)
         return [*self.turns, self._transcript.shown()]
 
-    def refresh(self, turns: Sequence[Turn]) -> None:
-        """Take over what the store holds: another Neovim may have added turns to this chat."""
-        if self.idle:
-            self.turns = list(turns)
+    def refresh(self, turns: Sequence[Turn]) -> bool:
+        """Take over what the store holds: another Neovim may have added turns to this chat.
+
+        Returns whether there was anything new in it.
+        """
+        if not self.idle:
+            return False
+        before, self.turns = self.turns, list(turns)
+        return _stages(before) != _stages(self.turns)
+
+    def is_elsewhere(self, turns: Sequence[Turn]) -> bool:
+        """Whether the store says that another process is writing an answer to this chat."""
+        own = {turn.id for turn in self.turns if not _is_running(turn)}
+        return self.idle and any(_is_running(turn) and turn.id not in own for turn in turns)
 
     async def send(
         self,
@@ -164,6 +178,8 @@ class Conversation:
             turn, show=self._show, save=self._recorder.save_soon, price=means.price
         )
         self._transcript = transcript
+        # At once: another Neovim is to know that this chat is being answered.
+        self._recorder.begin(turn)
         loop = Loop(
             run,
             model=means.model,
@@ -224,6 +240,20 @@ class Conversation:
         except StorageError as error:
             logger.error("chat %s: %s", self.chat, error)
             self._show({"kind": "turn", "turn": turn_to_dict(replace(turn, error=str(error)))})
+
+
+def _is_running(turn: Turn) -> bool:
+    return isinstance(turn, AssistantTurn) and turn.status == "running"
+
+
+def _stages(turns: Sequence[Turn]) -> list[tuple[str, str, int]]:
+    """What tells two states of a chat apart."""
+    return [
+        (turn.id, turn.status, len(repr(turn.segments)) if _is_running(turn) else 0)
+        if isinstance(turn, AssistantTurn)
+        else (turn.id, "", 0)
+        for turn in turns
+    ]
 
 
 async def _outcome(loop: Loop) -> tuple[RunStatus, str]:

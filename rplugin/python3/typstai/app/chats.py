@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..agent.conversation import Conversation, Means
+from ..agent.conversation import BusyError, Conversation, Means
 from ..agent.images import Attached, attach, check_count
 from ..agent.run import Run, Target
 from ..agent.tools.toolset import ToolSet
-from ..domain.chat import RunStatus, Selection, turn_to_dict
+from ..domain.chat import RunStatus, Selection, Turn, turn_to_dict
 from ..domain.diagnostic import Checker, LeakFinder
 from ..domain.docs import Docs
 from ..domain.preview import PageRenderer
@@ -104,7 +104,9 @@ class Chats:
         await self.models.ready()
         choice = self.models.get()
         record, turns = await self.store.load(request.chat)
-        conversation.refresh(turns)
+        if conversation.is_elsewhere(turns):
+            raise BusyError("Another Neovim is answering in this chat; your text is kept.")
+        self._take_in(record, conversation, turns)
         run = await self._run(record, conversation, request)
         images, told = await self._images(run, choice, request)
         notes = await self.recovery.before_send(run.chat, run.target.bufnr)
@@ -127,6 +129,21 @@ class Chats:
         self.changed()
         self.editor.emit("TypstAIRunStarted", {"chat": run.chat, "run": run.id})
         return run
+
+    def _take_in(
+        self, record: ChatRecord, conversation: Conversation, turns: Sequence[Turn]
+    ) -> None:
+        """Show what another Neovim has added, if it has."""
+        if conversation.refresh(turns):
+            event = {"kind": "reload", "chat": _shown(record, conversation)}
+            self.editor.show(record.id, event)
+
+    async def look_again(self, params: dict[str, Any]) -> None:
+        """The user came back to `{chat}`: another Neovim may have written to it meanwhile."""
+        conversation = self._open.get(str(params["chat"]))
+        if conversation is not None and conversation.idle:
+            record, turns = await self.store.load(conversation.chat)
+            self._take_in(record, conversation, turns)
 
     async def _images(
         self, run: Run, choice: Choice, request: Send
@@ -189,13 +206,7 @@ class Chats:
         if conversation.idle:
             _, turns = await self.store.load(record.id)
             conversation.refresh(turns)
-        return {
-            "id": record.id,
-            "project": record.project,
-            "title": record.title,
-            "turns": [turn_to_dict(turn) for turn in conversation.shown()],
-            "running": conversation.running,
-        }
+        return _shown(record, conversation)
 
     async def _conversation(self, chat: str) -> Conversation:
         if chat not in self._open:
@@ -238,6 +249,16 @@ class Chats:
         self.changed()
         data = {"chat": run.chat, "run": run.id, "status": status}
         self.editor.emit("TypstAIRunFinished", data)
+
+
+def _shown(record: ChatRecord, conversation: Conversation) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "project": record.project,
+        "title": record.title,
+        "turns": [turn_to_dict(turn) for turn in conversation.shown()],
+        "running": conversation.running,
+    }
 
 
 def _selection(run: Run, item: requests.Selection) -> Selection:

@@ -22,6 +22,10 @@ class ChatRecorder:
         else:
             await self._store.save_turn(self._chat, turn)
 
+    def begin(self, turn: AssistantTurn) -> None:
+        self._saver = TurnSaver(self._store, self._chat)
+        self._saver.begin(turn)
+
     def save_soon(self, turn: AssistantTurn) -> None:
         if self._saver is None:
             self._saver = TurnSaver(self._store, self._chat)

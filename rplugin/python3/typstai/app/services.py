@@ -127,6 +127,7 @@ class Services:
             "chat.new": self._chats.new,
             "chat.send": self._chats.send,
             "chat.stop": self._chats.stop,
+            "chat.look_again": self._chats.look_again,
             "diagnostics.check": self._diagnostics.check,
             "model.list": self._list_models,
             "model.choose": self._choose_model,

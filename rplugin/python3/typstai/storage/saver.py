@@ -28,6 +28,11 @@ class TurnSaver:
         self._timer: asyncio.TimerHandle | None = None
         self._write: Future[None] | None = None
 
+    def begin(self, turn: Turn) -> None:
+        """Have the turn written while nothing is in it yet; what comes first waits no interval."""
+        self._unsaved = turn
+        self._submit()
+
     def save(self, turn: Turn) -> None:
         """Have `turn` written soon; a newer state may take its place. Does not wait."""
         self._unsaved = turn
