@@ -75,30 +75,14 @@ local function process()
   end
 end
 
-local function options()
-  local problems = require("typstai.config").problems
-  for _, problem in ipairs(problems) do
-    vim.health.warn(problem, { "See :help typstai-options." })
+local function keys()
+  local left_out = require("typstai.actions.keys").left_out()
+  for _, key in ipairs(left_out) do
+    local told = "%s (%s) is left out in Typst buffers: your key %s has its place."
+    vim.health.info(told:format(key.lhs, key.action, key.by))
   end
-  if #problems == 0 then
-    vim.health.ok("The options are valid.")
-  end
-end
-
---- Where each model's key comes from, and whether it is there; never the key.
-local function models()
-  local configured = require("typstai.config").get().models
-  if #configured == 0 then
-    vim.health.info("No models are configured: what a key or a local server offers is used.")
-  end
-  for _, model in ipairs(configured) do
-    local env = type(model.api_key) == "table" and model.api_key.env
-    if env and not vim.env[env] then
-      vim.health.warn(("%s: the variable %s is not set."):format(model.name, env))
-    else
-      local where = model.base_url or "preset " .. tostring(model.preset)
-      vim.health.ok(("%s: %s"):format(tostring(model.name), where))
-    end
+  if #left_out == 0 then
+    vim.health.ok("No key of the text actions is in the way of yours.")
   end
 end
 
@@ -108,8 +92,9 @@ function M.check()
   interpreter()
   process()
   vim.health.start("typstai: options and models")
-  options()
-  models()
+  require("typstai.health.models").check()
+  vim.health.start("typstai: keys")
+  keys()
 end
 
 return M

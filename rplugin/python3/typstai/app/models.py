@@ -15,6 +15,7 @@ from ..agent.providers import local, offline
 from ..agent.providers.base import Model, Price
 from ..agent.providers.client import HttpClients
 from ..agent.providers.openai import OpenAIModel
+from ..agent.providers.presets import PRESETS
 from ..agent.providers.text_tools import TextTools
 from ..errors import SettingsError, TypstAIError
 from ..local.server import LocalServer, find_packages
@@ -87,6 +88,11 @@ class Models:
         live = [name for answer in answers if isinstance(answer, list) for name in answer]
         return {"names": self.names, "current": self.current, "live": live, "problems": problems}
 
+    def may_have(self, name: str) -> bool:
+        """Whether there is such a model, as far as can be told without asking a server."""
+        may_answer = self._searches and name in PRESETS and PRESETS[name].is_local
+        return name in self.names or may_answer or bool(self._entries_of(name))
+
     def choose(self, name: str) -> None:
         """Use `name`, or `ENTRY/MODEL` of a server's list. Raises `SettingsError`."""
         self._know(name)
@@ -147,13 +153,17 @@ class Models:
         """Make sure that `name` is an entry; one of a server's list becomes one."""
         if name in self.names:
             return
-        entries = [entry for entry in self._options if name.startswith(f"{entry}/")]
+        entries = self._entries_of(name)
         if not entries:
             raise SettingsError(f"No model is named {name!r}. There are: {', '.join(self.names)}.")
         entry = max(entries, key=len)
         unknown = {"price": None, "context_window": None, "vision": None}
         update = {"name": name, "model": name.removeprefix(f"{entry}/"), **unknown}
         self._options[name] = self._options[entry].model_copy(update=update)
+
+    def _entries_of(self, name: str) -> list[str]:
+        """The entries of whose server's list the name may be."""
+        return [entry for entry in self._options if name.startswith(f"{entry}/")]
 
     def _built_in(self, name: str) -> Choice:
         """The offline or the local model; the first hands prose to the second."""

@@ -98,9 +98,7 @@ class Services:
 
     def problems(self) -> list[str]:
         """One sentence for each option that could not be used."""
-        unknown = set(self.settings.tools.disable) - set(builtin_tools().names)
-        disabled = [f"tools.disable: there is no tool {name}." for name in sorted(unknown)]
-        return [*self.settings.problems, *disabled]
+        return option_problems(self.settings)
 
     async def close(self) -> None:
         """End all runs, child processes and connections; then close the store."""
@@ -189,6 +187,13 @@ class Services:
 
     async def _take_over(self, params: dict[str, Any]) -> None:
         await self._recovery.take_over()
+
+
+def option_problems(settings: Settings) -> list[str]:
+    """One sentence for each option that could not be used."""
+    unknown = set(settings.tools.disable) - set(builtin_tools().names)
+    disabled = [f"tools.disable: there is no tool {name}." for name in sorted(unknown)]
+    return [*settings.problems, *disabled]
 
 
 def _one_of(kind: Any, name: Any) -> Any:
