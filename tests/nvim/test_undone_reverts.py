@@ -75,6 +75,49 @@ def test_a_revert_that_was_redone_is_told(
     assert "were reverted" in told_next(session, endpoint)
 
 
+def test_a_model_that_was_told_of_a_revert_is_told_of_its_undo_and_redo_too(
+    session: Session, endpoint: Endpoint, document: int
+) -> None:
+    run = edit(session, endpoint, "One.", "1.")
+    revert(session, run)
+    assert "were reverted; read" in told_next(session, endpoint)
+    session.show(document)
+    session.editor.feed("u")
+    session.editor.wait_for(STATE, run, "available")
+    told = told_next(session, endpoint)
+    assert "were reverted, but the writer has undone that since; read the document again." in told
+    assert "undone" not in told_next(session, endpoint)
+    session.show(document)
+    session.editor.feed("<C-r>")
+    session.editor.wait_for(STATE, run, "reverted")
+    assert "were reverted; read" in told_next(session, endpoint)
+    assert "reverted" not in told_next(session, endpoint)
+
+
+def test_what_the_writer_typed_after_an_undo_does_not_hide_the_undo_from_the_model(
+    session: Session, endpoint: Endpoint, document: int
+) -> None:
+    run = edit(session, endpoint, "One.", "1.")
+    revert(session, run)
+    assert "were reverted; read" in told_next(session, endpoint)
+    session.show(document)
+    session.editor.feed("u")
+    session.editor.wait_for(STATE, run, "available")
+    session.editor.feed("Gomine<Esc>")
+    assert "the writer has undone that since" in told_next(session, endpoint)
+
+
+def test_a_model_that_makes_a_reverted_edit_again_is_not_told_that_the_writer_did(
+    session: Session, endpoint: Endpoint, document: int
+) -> None:
+    run = edit(session, endpoint, "One.", "1.")
+    revert(session, run)
+    assert "were reverted; read" in told_next(session, endpoint)
+    session.show(document)
+    edit(session, endpoint, "One.", "1.")
+    assert "undone" not in told_next(session, endpoint)
+
+
 def test_an_undone_restore_is_not_told(session: Session, endpoint: Endpoint, document: int) -> None:
     run = edit(session, endpoint, "One.", "1.")
     session.editor.wait_for("require('typstai.recovery.receipts').of(...).snapshot", run)

@@ -282,11 +282,23 @@ async def test_a_note_names_the_question_and_is_told_once(
     record(folder, chat=chat)
     record(folder, "revert", text=None, chat=chat, before="after")
     await store.take_over()
-    (note,) = [note.text for note in await store.notes(chat)]
-    assert note.startswith("The edits of your answer to “Fix the errors xxx")
-    assert note.endswith("…” were reverted; read the document again.")
-    await store.told(chat, [note])
-    assert await store.notes(chat) == ()
+    (news,) = checkpoint.news(await store.notes(chat))
+    assert news.text.startswith("The edits of your answer to “Fix the errors xxx")
+    assert news.text.endswith("…” were reverted; read the document again.")
+    await store.told([news])
+    assert checkpoint.news(await store.notes(chat)) == ()
+
+
+async def test_a_note_is_over_once_the_chat_has_edited_the_document_again(
+    store: RecoveryStore, folder: Path
+) -> None:
+    record(folder, at=1.0)
+    record(folder, "revert", text=None, before="after", after="before", at=2.0)
+    await store.take_over()
+    await store.told(checkpoint.news(await store.notes("c1")))
+    record(folder, run="r2", text="before", after="after", at=3.0)
+    await store.take_over()
+    assert await store.notes("c1") == ()
 
 
 async def test_a_restore_is_told_to_the_chats_that_know_the_document(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from typstai.domain import checkpoint
-from typstai.domain.checkpoint import Checkpoint, Limits, Write
+from typstai.domain.checkpoint import Checkpoint, Limits, Note, Write
 
 LIMITS = Limits(count=3, body_bytes=100)
 
@@ -80,6 +81,41 @@ def test_what_stays_is_within_the_limits_and_no_more_goes_than_must(sizes: list[
     if gone:
         more = sizes[gone - 1 :]
         assert len(more) > LIMITS.count or sum(more) > LIMITS.body_bytes
+
+
+C, B, A = "third", "second", "first"
+REVERTS = [
+    Note(seq=1, text="1; x", document="/a.typ", before=C, after=B),
+    Note(seq=2, text="2; x", document="/a.typ", before=B, after=A),
+]
+
+
+@pytest.mark.parametrize(
+    ("live", "undone"),
+    [(A, [False, False]), (B, [False, True]), (C, [True, True]), ("typed", [False, False])],
+)
+def test_of_reverts_that_followed_each_other_the_text_tells_which_were_undone(
+    live: str, undone: list[bool]
+) -> None:
+    seen = checkpoint.seen(REVERTS, {"/a.typ": live})
+    assert [note.undone for note in seen] == undone
+    again = checkpoint.seen(seen, {"/a.typ": "typed since"})
+    assert [note.undone for note in again] == undone
+    assert [note.undone for note in checkpoint.seen(again, {"/a.typ": A})] == [False, False]
+
+
+def test_the_model_is_told_of_each_change_once_and_of_none_that_it_never_knew() -> None:
+    note = REVERTS[0]
+    told = [
+        [
+            (news.told, news.text)
+            for news in checkpoint.news([replace(note, told=told, undone=undone)])
+        ]
+        for told in ("nothing", "done", "undone")
+        for undone in (False, True)
+    ]
+    since = "1, but the writer has undone that since; read the document again."
+    assert told == [[("done", "1; x")], [], [], [("undone", since)], [("done", "1; x")], []]
 
 
 def test_a_line_break_and_a_nul_give_different_hashes() -> None:

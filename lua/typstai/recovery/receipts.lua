@@ -30,9 +30,12 @@ local function on_changed(bufnr)
     return
   end
   local document = require("typstai.recovery.journal").document(bufnr)
+  local hash =
+    require("typstai.recovery.journal").hash(vim.api.nvim_buf_get_lines(bufnr, 0, -1, true))
   for chat, of_chat in pairs(receipts) do
     if concerns(document, of_chat) then
-      require("typstai.rpc").call("recovery.look_again", { chat = chat })
+      local params = { chat = chat, document = document, hash = hash }
+      require("typstai.rpc").call("recovery.look_again", params)
     end
   end
 end

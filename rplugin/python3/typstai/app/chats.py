@@ -109,7 +109,7 @@ class Chats:
         self._take_in(record, conversation, turns)
         run = await self._run(record, conversation, request)
         images, told = await self._images(run, choice, request)
-        notes = await self.recovery.before_send(run.chat, run.target.bufnr)
+        news = await self.recovery.before_send(run.chat, run.target.bufnr)
         await conversation.send(
             request.text,
             run,
@@ -123,9 +123,9 @@ class Chats:
             file=run.relative(request.target.path) if request.target else "",
             selections=tuple(_selection(run, item) for item in request.selections),
             images=images,
-            notes=(*notes, *told),
+            notes=(*(item.text for item in news), *told),
         )
-        await self.recovery.told(run.chat, notes)
+        await self.recovery.told(news)
         self.changed()
         self.editor.emit("TypstAIRunStarted", {"chat": run.chat, "run": run.id})
         return run

@@ -14,7 +14,7 @@ from typing import Any
 from ..agent.run import Run
 from ..domain import checkpoint
 from ..domain.chat import AssistantTurn, RunStatus, ToolUse, Turn
-from ..domain.checkpoint import Checkpoint, text_hash
+from ..domain.checkpoint import Checkpoint, News, Note, text_hash
 from ..domain.document import Snapshot
 from ..editor.nvim import NvimEditor
 from ..errors import EditorError, StorageError, TypstAIError
@@ -96,8 +96,10 @@ class Recovery:
         return await self._snapshot(await self.store.snapshot(int(params["id"])))
 
     async def look_again(self, params: dict[str, Any]) -> None:
-        """The user undid or redid something in a document of `{chat}`."""
-        await self._show_if_possible(str(params["chat"]))
+        """The user undid or redid something of `{chat}`: `{document}` has this `{hash}` now."""
+        chat = str(params["chat"])
+        await self._notes(chat, {str(params["document"]): str(params["hash"])})
+        await self._show_if_possible(chat)
 
     async def show(self, chat: str) -> None:
         """Tell the screen which answers of a chat can be taken back."""
@@ -122,15 +124,24 @@ class Recovery:
             receipts.setdefault(run, {})["snapshot"] = snapshot
         return receipts
 
-    async def before_send(self, chat: str, bufnr: int | None) -> tuple[str, ...]:
+    async def before_send(self, chat: str, bufnr: int | None) -> tuple[News, ...]:
         """The chat goes on: what its model must be told, and no snapshot of a text that changed."""
         await self.take_over()
         if bufnr is not None:
             await self._drop_diverged(chat, bufnr)
             await self._show_if_possible(chat)
+        return checkpoint.news(await self._notes(chat))
+
+    async def _notes(self, chat: str, live: Mapping[str, str] | None = None) -> tuple[Note, ...]:
+        """The notes of a chat as the texts read now; what is seen of them is kept."""
         notes = await self.store.notes(chat)
-        live = await self._live({note.document for note in notes})
-        return checkpoint.still_true(notes, live)
+        if live is None:
+            live = await self._live({note.document for note in notes})
+        now = checkpoint.seen(notes, live)
+        changed = [note for note in now if note not in notes]
+        if changed:
+            await self.store.saw(changed)
+        return now
 
     async def _checkpoints(self, chat: str | None) -> tuple[Checkpoint, ...]:
         """As the documents read now: the user may have undone a revert."""
@@ -154,10 +165,10 @@ class Recovery:
             return
         await self.store.drop_diverged(chat, document, text_hash(live))
 
-    async def told(self, chat: str, notes: tuple[str, ...]) -> None:
-        """The notes stand in a stored turn."""
-        if notes:
-            await self.store.told(chat, notes)
+    async def told(self, news: tuple[News, ...]) -> None:
+        """The news stand in a stored turn."""
+        if news:
+            await self.store.told(news)
 
     def after_run(self, run: Run, status: RunStatus) -> None:
         """A run ended: keep the state in which it left the document."""

@@ -15,6 +15,8 @@ from typing import Literal
 SnapshotKind = Literal["automatic", "before_restore"]
 ReceiptState = Literal["available", "reverted", "lapsed"]
 """`lapsed`: the run edited something, but the text before is not kept (any more)."""
+Told = Literal["nothing", "done", "undone"]
+"""What the model was told last of a text that was put back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +74,28 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """What the model of a chat has yet to be told of a text that was put back."""
+    """A text that was put back, and what the model of a chat knows of it."""
 
+    seq: int
     text: str
     document: str
     before: str
     """Hash of the text that was put away."""
     after: str
+    told: Told = "nothing"
+    undone: bool = False
+    """Whether the writer has undone it, as far as was seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What the model of a chat has yet to be told."""
+
+    seq: int
+    """Of the note that it is about."""
+    told: Told
+    """What the model will know then."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,16 +138,34 @@ def brought_back(
     return tuple(reversed(found))
 
 
-def still_true(notes: Sequence[Note], live: Mapping[str, str]) -> tuple[str, ...]:
-    """The texts of the notes, oldest first, but for what was undone since."""
-    standing = {(document, text) for document, text in live.items()}
-    told: list[str] = []
+def seen(notes: Sequence[Note], live: Mapping[str, str]) -> tuple[Note, ...]:
+    """The notes (oldest first) as the texts read now; of other texts nothing is known.
+
+    A text as it was before a note means that the note was undone; as after it, that it holds.
+    """
+    undone: dict[int, bool] = {}
+    standing = set(live.items())
     for note in notes:
         if (note.document, note.before) in standing:
             standing.add((note.document, note.after))
-        else:
-            told.append(note.text)
-    return tuple(told)
+            undone[note.seq] = True
+    standing = set(live.items())
+    for note in reversed(notes):
+        if (note.document, note.after) in standing and note.seq not in undone:
+            standing.add((note.document, note.before))
+            undone[note.seq] = False
+    return tuple(replace(note, undone=undone.get(note.seq, note.undone)) for note in notes)
+
+
+def news(notes: Sequence[Note]) -> tuple[News, ...]:
+    """What the model must be told so that it knows what holds, oldest first."""
+    found: list[News] = []
+    for note in notes:
+        if note.undone and note.told == "done":
+            found.append(News(seq=note.seq, told="undone", text=undone_note(note.text)))
+        elif not note.undone and note.told != "done":
+            found.append(News(seq=note.seq, told="done", text=note.text))
+    return tuple(found)
 
 
 def state(checkpoints: Iterable[Checkpoint]) -> ReceiptState:
@@ -167,3 +202,9 @@ def reverted_note(question: str) -> str:
 def restored_note(name: str) -> str:
     """What the model is told of a restored snapshot."""
     return f"The writer put {name} back to an earlier state; read the document again."
+
+
+def undone_note(note: str) -> str:
+    """What the model is told when the writer undid what a note had told it."""
+    what, _, _ = note.rpartition(";")
+    return f"{what}, but the writer has undone that since; read the document again."

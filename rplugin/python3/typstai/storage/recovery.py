@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..domain import checkpoint as domain
 from ..domain.chat import UserTurn
-from ..domain.checkpoint import Checkpoint, Note, SnapshotKind, Write, text_hash
+from ..domain.checkpoint import Checkpoint, News, Note, SnapshotKind, Told, Write, text_hash
 from ..errors import StorageError
 from . import turns
 from .database import Database
@@ -122,21 +122,31 @@ class RecoveryStore:
         await self._database.write(lambda db: db.execute(delete, (chat, document, live_hash)))
 
     async def notes(self, chat: str) -> tuple[Note, ...]:
-        """What the model of a chat has yet to be told, oldest first."""
+        """What was put back in the documents of a chat, oldest first, as long as it matters."""
         query = """
-            SELECT text, document, before, after FROM notes WHERE chat = ? AND NOT told ORDER BY seq
+            SELECT seq, text, document, before, after, told, undone FROM notes
+            WHERE chat = ? AND told < ? ORDER BY seq
         """
-        rows = await self._database.read(lambda db: db.execute(query, (chat,)).fetchall())
-        return tuple(
-            Note(text=text, document=document, before=before, after=after)
-            for text, document, before, after in rows
-        )
+        args = (chat, _OVER)
+        rows = await self._database.read(lambda db: db.execute(query, args).fetchall())
+        return tuple(_note_of(row) for row in rows)
 
-    async def told(self, chat: str, notes: Sequence[str]) -> None:
-        """These notes stand in a turn of the chat now."""
-        update = "UPDATE notes SET told = 1 WHERE chat = ? AND text = ?"
-        pairs = [(chat, note) for note in notes]
+    async def saw(self, notes: Sequence[Note]) -> None:
+        """Whether each of these notes is undone now."""
+        update = "UPDATE notes SET undone = ? WHERE seq = ?"
+        pairs = [(note.undone, note.seq) for note in notes]
         await self._database.write(lambda db: db.executemany(update, pairs))
+
+    async def told(self, news: Sequence[News]) -> None:
+        """These news stand in a turn of their chat now."""
+        update = "UPDATE notes SET told = ? WHERE seq = ?"
+        pairs = [(_TOLD.index(item.told), item.seq) for item in news]
+        await self._database.write(lambda db: db.executemany(update, pairs))
+
+
+_TOLD: tuple[Told, ...] = ("nothing", "done", "undone")
+_OVER = len(_TOLD)
+"""A later edit of the same chat was made on what the note had told."""
 
 
 def _store(db: sqlite3.Connection, records: Sequence[Record]) -> None:
@@ -173,6 +183,11 @@ def _store_edit(db: sqlite3.Connection, record: Record) -> None:
     db.execute(update, (header.run, header.document, header.at))
     delete = "DELETE FROM snapshots WHERE kind = 'automatic' AND document = ? AND at < ?"
     db.execute(delete, (header.document, header.at))
+    over = """
+        UPDATE notes SET told = ? WHERE chat = ? AND document = ? AND record < ?
+        AND (told != 0 OR undone)
+    """
+    db.execute(over, (_OVER, header.chat, header.document, header.id))
 
 
 def _store_revert(db: sqlite3.Connection, record: Record) -> None:
@@ -180,7 +195,10 @@ def _store_revert(db: sqlite3.Connection, record: Record) -> None:
     update = "UPDATE checkpoints SET reverted = ? WHERE run = ? AND document = ?"
     db.execute(update, (header.at, header.run, header.document))
     question = _question(db, header.chat, header.run) or "an earlier message"
-    _note(db, record, header.chat, domain.reverted_note(question))
+    note = domain.reverted_note(question)
+    again = "UPDATE notes SET told = ? WHERE chat = ? AND text = ? AND record < ?"
+    db.execute(again, (_OVER, header.chat, note, header.id))
+    _note(db, record, header.chat, note)
 
 
 def _store_restore(db: sqlite3.Connection, record: Record) -> None:
@@ -207,6 +225,14 @@ def _note(db: sqlite3.Connection, record: Record, chat: str, text: str) -> None:
     """
     header = record.header
     db.execute(insert, (header.id, chat, text, header.document, record.before, header.after))
+
+
+def _note_of(row: tuple[int, str, str, str, str, int, int]) -> Note:
+    seq, text, document, before, after, told, undone = row
+    return Note(
+        seq=seq, text=text, document=document, before=before, after=after,
+        told=_TOLD[told], undone=bool(undone),
+    )  # fmt: skip
 
 
 def _drop_checkpoints(db: sqlite3.Connection) -> None:

@@ -97,5 +97,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE notes ADD COLUMN before TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE notes ADD COLUMN after TEXT NOT NULL DEFAULT ''",
     ),
+    ("ALTER TABLE notes ADD COLUMN undone INTEGER NOT NULL DEFAULT 0",),
 )
 LATEST = len(MIGRATIONS)
