@@ -36,6 +36,13 @@ local function take_down(proposal)
   pcall(hunks.redraw, proposal.bufnr)
 end
 
+-- What an earlier proposal of the chat holds goes only once the later one stands for it.
+local function take_over(proposal, state)
+  if hunks.count(proposal, state) > 0 then
+    require("typstai.proposals.pending").take_over(proposal.takes_over or {})
+  end
+end
+
 --- Shows a proposal; the buffer stays as it is. A hunk whose old lines do not stand at
 --- its row comes back stale. Codes: `no_buffer`, `invalid_text`, `duplicate`.
 ---@param args typstai.Proposal
@@ -50,6 +57,7 @@ function M.propose(args)
     take_down(proposal)
     error(failed, 0)
   end
+  take_over(proposal, "pending")
   return hunks.to_wire(proposal)
 end
 
@@ -67,6 +75,7 @@ function M.apply(args)
     hunks.drop(proposal)
     return nil, err
   end
+  take_over(proposal, "accepted")
   return hunks.to_wire(proposal)
 end
 

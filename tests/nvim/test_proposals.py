@@ -66,6 +66,57 @@ def test_a_proposal_that_cannot_be_shown_is_not_kept(editor: Editor) -> None:
     assert editor.lines() == ["1", "two"]
 
 
+TAKE_OVER = """
+local method, args, break_first = ...
+args.takes_over = { { proposal = "p1", hunk = "h1" } }
+if break_first then
+  require("typstai.review.draw").pending = function() error("no drawing") end
+end
+local ok, result, err = pcall(require("typstai.proposals")[method], args)
+return { ok, err and err.code or vim.NIL }
+"""
+
+
+def test_what_a_proposal_took_over_comes_back_when_it_cannot_be_shown(editor: Editor) -> None:
+    fill(editor, ["one", "two"])
+    propose(editor, (0, ["one"], ["1"]), name="p1")
+    later = proposal((0, ["one"], ["I"]), name="p2")
+    assert editor.lua(TAKE_OVER, "propose", later, True)[0] is False
+    (left,) = call(editor, "list")
+    assert (left["id"], left["hunks"][0]["state"]) == ("p1", "pending")
+    assert told(editor) == []
+    call(editor, "accept", "p1")
+    assert editor.lines() == ["1", "two"]
+
+
+def test_what_a_proposal_took_over_comes_back_when_it_cannot_be_applied(
+    editor: Editor, tmp_path: Path
+) -> None:
+    editor.lua("vim.g.typstai_data = ...", str(tmp_path))
+    fill(editor, ["one", "two"])
+    propose(editor, (0, ["one"], ["1"]), name="p1")
+    (tmp_path / "journal").write_text("in the way", encoding="utf-8")
+    later = proposal((0, ["one"], ["I"]), name="p2")
+    assert editor.lua(TAKE_OVER, "apply", later, False) == [True, "not_stored"]
+    assert states(editor) == ["pending"]
+    (tmp_path / "journal").unlink()
+    assert editor.lua(TAKE_OVER, "apply", {**later, "id": "p3"}, False) == [True, None]
+    assert (editor.lines(), call(editor, "list")) == (["I", "two"], [])
+    ended = {item["params"]["id"]: item["params"]["hunks"][0]["state"] for item in told(editor)}
+    assert ended == {"p1": "merged", "p3": "accepted"}
+
+
+def test_what_a_proposal_of_which_nothing_fits_would_have_taken_over_stays(
+    editor: Editor,
+) -> None:
+    fill(editor, ["one", "two"])
+    propose(editor, (0, ["one"], ["1"]), name="p1")
+    later = proposal((0, ["uno"], ["I"]), name="p2")
+    editor.lua(TAKE_OVER, "propose", later, False)
+    (left,) = call(editor, "list")
+    assert (left["id"], left["hunks"][0]["state"]) == ("p1", "pending")
+
+
 def test_a_proposal_and_its_end_are_announced(editor: Editor) -> None:
     editor.record("TypstAIProposal", "TypstAIProposalResolved")
     fill(editor, ["one", "two"])

@@ -42,7 +42,6 @@ function M.add(args)
   if err then
     return nil, err
   end
-  require("typstai.proposals.pending").take_over(args.takes_over or {})
   local hunks = require("typstai.proposals.hunks")
   local proposal = hunks.add(args)
   local ok, failed = pcall(anchor, proposal)
