@@ -106,31 +106,6 @@ def test_a_text_that_cannot_be_kept_is_not_edited(editor: Editor, folder: Path) 
     assert records(folder) == []
 
 
-_NO_SPACE = """
-vim.uv.fs_write = function(fd, data)
-  return nil, "ENOSPC: no space left on device", "ENOSPC"
-end
-"""
-
-
-def test_a_full_disk_refuses_the_edit_and_leaves_no_half_record(
-    editor: Editor, folder: Path
-) -> None:
-    fill(editor, LINES)
-    propose(editor, (0, ["one"], ["1"]))
-    editor.lua("_G.fs_write = vim.uv.fs_write" + _NO_SPACE)
-    _, err = editor.lua("return { require('typstai.proposals').accept('p1') }")
-    assert err["message"] == (
-        "The edit was not made: the text before it cannot be stored (no space left on device)."
-    )
-    assert (editor.lines(), states(editor)) == (LINES, ["pending"])
-    assert list(folder.iterdir()) == []
-    editor.lua("vim.uv.fs_write = _G.fs_write")
-    call(editor, "accept", "p1")
-    ((_, body),) = records(folder)
-    assert body.decode() == "\n".join(LINES)
-
-
 def test_text_of_no_run_is_not_recorded(editor: Editor, folder: Path) -> None:
     fill(editor, LINES)
     propose(editor, (0, ["one"], ["1"]), chat="")

@@ -3,7 +3,7 @@
 local M = {}
 
 local KEPT = 32
-local FOLDER_MODE, FILE_MODE = tonumber("700", 8), tonumber("600", 8)
+local FOLDER_MODE = tonumber("700", 8)
 local SUFFIX = ".json"
 local LAPSED = "Neovim ended before this was decided; ask again."
 
@@ -35,24 +35,11 @@ local function path_of(id)
   return vim.fs.joinpath(folder(), vim.fn.sha256(id):sub(1, 32) .. SUFFIX)
 end
 
-local function write(path, data)
-  local temporary = path .. "." .. session
-  local fd, err = vim.uv.fs_open(temporary, "w", FILE_MODE)
-  if not fd then
-    return err
-  end
-  local ok
-  ok, err = vim.uv.fs_write(fd, data)
-  vim.uv.fs_close(fd)
-  if ok then
-    ok, err = vim.uv.fs_rename(temporary, path)
-  end
-  return not ok and err or nil
-end
-
 local function put(kept)
   pcall(vim.fn.mkdir, folder(), "p", FOLDER_MODE)
-  return write(path_of(kept.id), vim.json.encode(kept))
+  local path = path_of(kept.id)
+  local file = require("typstai.recovery.whole_file")
+  return file.put(path, path .. "." .. session, vim.json.encode(kept))
 end
 
 local warned = false

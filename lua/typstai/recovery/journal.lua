@@ -7,7 +7,7 @@
 local M = {}
 
 local MAX_BODY_BYTES = 4 * 1024 * 1024
-local FOLDER_MODE, FILE_MODE = tonumber("700", 8), tonumber("600", 8)
+local FOLDER_MODE = tonumber("700", 8)
 
 ---@class typstai.JournalEntry what a write belongs to
 ---@field kind "edit"|"revert"|"restore"
@@ -74,46 +74,6 @@ function M.lines(text)
   return vim.split(text, "\n", { plain = true })
 end
 
-local function write_all(fd, data)
-  local offset = 0
-  while offset < #data do
-    local count, err = vim.uv.fs_write(fd, data:sub(offset + 1), offset)
-    if not count then
-      return err
-    end
-    offset = offset + count
-  end
-end
-
-local function sync(fd)
-  local _, err = vim.uv.fs_fsync(fd)
-  return err
-end
-
-local function write_file(path, data, is_synced)
-  local fd, err = vim.uv.fs_open(path, "wx", FILE_MODE)
-  if not fd then
-    return err
-  end
-  err = write_all(fd, data) or (is_synced and sync(fd) or nil)
-  vim.uv.fs_close(fd)
-  return err
-end
-
-local function rename(from, to)
-  local _, err = vim.uv.fs_rename(from, to)
-  return err
-end
-
--- A name that was made survives a power failure once its folder is on disk.
-local function sync_folder(folder)
-  local fd = vim.uv.fs_open(folder, "r", 0)
-  if fd then
-    sync(fd)
-    vim.uv.fs_close(fd)
-  end
-end
-
 --- Puts a record into the journal, whole or not at all. A text is on disk when this
 --- returns; a record without one may be lost when power fails, which loses no text.
 ---@param header table
@@ -122,16 +82,14 @@ end
 function M.put(header, body)
   local folder = M.folder()
   pcall(vim.fn.mkdir, folder, "p", FOLDER_MODE)
-  local temporary = vim.fs.joinpath(folder, header.id .. ".part")
-  local err = write_file(temporary, vim.json.encode(header) .. "\n" .. body, header.bytes ~= nil)
-  err = err or rename(temporary, vim.fs.joinpath(folder, header.id .. ".record"))
-  if err then
-    vim.uv.fs_unlink(temporary)
-    return err
+  local file = require("typstai.recovery.whole_file")
+  local path = vim.fs.joinpath(folder, header.id)
+  local data = vim.json.encode(header) .. "\n" .. body
+  local err = file.put(path .. ".record", path .. ".part", data, header.bytes ~= nil)
+  if not err and header.bytes then
+    file.sync_folder(folder)
   end
-  if header.bytes then
-    sync_folder(folder)
-  end
+  return err
 end
 
 -- Names sort in the order in which the records were made.
