@@ -15,6 +15,7 @@ local coming = {}
 --- Where messages go. Replace it to send them elsewhere.
 ---@type fun(message: string, level: integer, opts: { title: string })
 M.sink = function(message, level, opts)
+  require("typstai.message.room").make(message)
   vim.notify(message, level, opts)
 end
 
