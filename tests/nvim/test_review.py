@@ -88,6 +88,26 @@ def test_a_few_changed_words_are_drawn_inline_and_nothing_below(editor: Editor) 
     assert signs(editor) == [(0, "▎")]
 
 
+LONG = [f"word{number}" for number in range(300)]
+
+
+def test_words_scattered_over_a_long_line_are_drawn_where_they_stand(editor: Editor) -> None:
+    new = [f"new{number}" if number % 40 == 10 else LONG[number] for number in range(300)]
+    fill(editor, [" ".join(LONG)])
+    propose(editor, (0, [" ".join(LONG)], [" ".join(new)]))
+    assert len(inline(editor)) == 8
+    assert struck(editor) == [LONG[number] for number in range(10, 300, 40)]
+    assert below(editor) == []
+
+
+def test_a_long_line_of_which_much_changes_is_drawn_as_a_whole_below(editor: Editor) -> None:
+    new = [f"new{number}" if number % 3 == 0 else LONG[number] for number in range(300)]
+    fill(editor, [" ".join(LONG)])
+    propose(editor, (0, [" ".join(LONG)], [" ".join(new)]))
+    assert inline(editor) == []
+    assert len(below(editor)) == 1
+
+
 def test_a_rewritten_sentence_is_drawn_below_and_not_inline(editor: Editor) -> None:
     old = "It is well known that the size of the effect depends in no way on the temperature."
     new = "Temperature hardly matters: this is what every one of our authors has told us before."

@@ -8,6 +8,10 @@ local NS = api.nvim_create_namespace("typstai.review")
 -- More than this inside a line is easier to read as a whole line below it.
 local MAX_INLINE_SPANS = 4
 local MAX_INLINE_CELLS = 60
+-- A paragraph on one line has room for more, and would be long below itself: it may have a
+-- change in so many cells, and so much of it may change.
+local CELLS_OF_A_SPAN = 40
+local INLINE_SHARE = 0.25
 -- A sentence within a line is read where it stands: below its paragraph it would be far
 -- from what it replaces.
 local MAX_SENTENCE_CELLS = 600
@@ -62,7 +66,8 @@ end
 -- A few words are read where they change; words that only come or only go, at any length.
 local function is_inline(step)
   local spans = step.spans
-  if not spans or #spans > MAX_INLINE_SPANS then
+  local length = api.nvim_strwidth(step.old[1] or "")
+  if not spans or #spans > math.max(MAX_INLINE_SPANS, length / CELLS_OF_A_SPAN) then
     return false
   end
   local gone, come = 0, 0
@@ -70,7 +75,7 @@ local function is_inline(step)
     gone = gone + cells(step.old[1], span.old_col, span.old_end)
     come = come + cells(step.new[1], span.new_col, span.new_end)
   end
-  return gone == 0 or come == 0 or gone + come <= MAX_INLINE_CELLS
+  return gone == 0 or come == 0 or gone + come <= math.max(MAX_INLINE_CELLS, length * INLINE_SHARE)
 end
 
 local function draw_inline(canvas, row, step)
