@@ -93,7 +93,7 @@ local function on_lost(code)
   require("typstai.message").show({
     level = "warn",
     message = again and "The helper process ended and was started again. See :TypstAI log."
-      or "The helper process keeps ending. See :TypstAI log and :checkhealth typstai.",
+      or "The helper process keeps ending; see :checkhealth typstai.",
   })
   if again then
     M.channel()
@@ -214,7 +214,7 @@ function M.options_changed()
   if require("typstai.status").get().running then
     require("typstai.message").show({
       level = "warn",
-      message = "The new options hold once the answer has ended and setup() was called again.",
+      message = "An answer is being written: call setup() again when it has ended.",
     })
   else
     M.stop()

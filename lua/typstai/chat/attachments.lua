@@ -44,7 +44,7 @@ function M.add_selection(range)
   if vim.fn.strchars(selection.text) > M.MAX_SELECTION_CHARACTERS then
     capture.remove(#capture.attached())
     warn(
-      "A selection may have %d characters; the model can read the file by itself.",
+      "A selection may have %d characters; the model reads files itself.",
       M.MAX_SELECTION_CHARACTERS
     )
     return false

@@ -16,7 +16,7 @@ function M.interpreter(python)
   if not python then
     return {
       code = "no_python",
-      message = "typstai has no Python yet: run :TypstAI install, or set vim.g.typstai_python.",
+      message = "typstai has no Python yet: run :TypstAI install.",
     }
   end
   if vim.fn.executable(python) ~= 1 then

@@ -47,7 +47,7 @@ function M.run(done)
   local host = require("typstai.host")
   local python = find_python()
   if not python then
-    tell("error", "typstai needs Python 3.11 or later: install it, then run :TypstAI install.")
+    tell("error", "Python 3.11 or later is needed: install it, then :TypstAI install.")
     return done and done(false)
   end
   local venv = vim.fs.joinpath(host.data_dir(), "venv")
