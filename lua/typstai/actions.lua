@@ -8,7 +8,7 @@ local M = {}
 ---@field bufnr integer
 ---@field callback? fun(err: nil, result: typstai.ActionResult)
 ---@field stopped? boolean
----@field unasked? boolean the user did not answer its question, and knows it
+---@field is_told? boolean its end needs no message: the user knows, or was told
 ---@field forget? fun() stops to look whether its document is closed
 ---@field ended? boolean its result was told
 
@@ -59,7 +59,7 @@ local function finish(work, result)
   require("typstai.actions.spinner").stop(work.id)
   require("typstai.chat.capture").release(work.id)
   give_back_stop_key(work.bufnr)
-  if not work.unasked then
+  if not work.is_told then
     require("typstai.actions.outcome").tell(work.action, result)
   end
   require("typstai.events").emit({
@@ -159,6 +159,8 @@ end
 ---@return string id of this run
 function M.refuse(id, err, callback)
   local work = new_work(tostring(id), nil, vim.is_callable(callback) and callback or nil)
+  require("typstai.message").show({ message = err.message, level = "error" })
+  work.is_told = true
   finish(work, failure("error", err.message))
   return work.id
 end
@@ -191,7 +193,7 @@ function M.run(id, opts, callback)
     end
     start(work, params)
   end, function()
-    work.unasked = true
+    work.is_told = true
     finish(work, failure("aborted", ""))
   end)
   return work.id

@@ -137,10 +137,13 @@ def test_an_action_that_cannot_start_ends_as_failed_with_the_reason(
     session: Session, action: Any, options: Any, message: str
 ) -> None:
     session.editor.record("TypstAIActionFinished")
+    session.editor.lua("_G.told = {} vim.notify = function(text) table.insert(_G.told, text) end")
     session.document("text\n")
     result = called(session, "action", action, options)["result"]
     assert (result["status"], result["reason"], result["error"]) == ("failed", "error", message)
     assert session.editor.seen("TypstAIActionFinished")[0]["status"] == "failed"
+    (told,) = session.editor.wait_for("#_G.told > 0 and _G.told")
+    assert told.removeprefix(f"{action}: ") == message
     assert session.editor.lua("return require('typstai').status().host") == "stopped"
 
 
