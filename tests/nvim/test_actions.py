@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from action_writer import PARAGRAPH, SHORTER, TEXT, Writer
-from editor import Editor
+from editor import Editor, start_editor
 from endpoint import Close, Endpoint, Wait, answer, delta, thought
 from session import Session
 
@@ -186,6 +188,39 @@ def test_a_tone_is_completed_and_remembered(writer: Writer) -> None:
     writer.editor.feed("<CR>")
     assert writer.ended()["status"] == "applied"
     assert "<tone>\nacademic\n</tone>" in writer.endpoint.requests[1].body["messages"][1]["content"]
+
+
+def answered(binary: str, endpoint: Endpoint, folder: Path, action: str, keys: str) -> str:
+    """The message of an action done in a Neovim of its own, with a file for 'shada'."""
+    endpoint.reply(answer(SHORTER))
+    with start_editor(binary, "-i", str(folder / "main.shada")) as editor:
+        writer = Writer(Session(editor, folder), endpoint)
+        writer.open()
+        writer.editor.feed(f"2j:TypstAI {action}<CR>")
+        writer.editor.feed(keys)
+        assert writer.ended()["status"] == "applied"
+    return endpoint.requests[-1].body["messages"][1]["content"]
+
+
+@pytest.mark.parametrize(("action", "name"), [("style", "tone"), ("translate", "language")])
+def test_a_tone_and_a_language_are_offered_again_after_a_restart(
+    nvim_binary: str, endpoint: Endpoint, tmp_path: Path, action: str, name: str
+) -> None:
+    first = answered(nvim_binary, endpoint, tmp_path, action, "plain <CR>")
+    again = answered(nvim_binary, endpoint, tmp_path, action, "<CR>")
+    assert f"<{name}>\nplain\n</{name}>" in first
+    assert f"<{name}>\nplain\n</{name}>" in again
+
+
+@pytest.mark.parametrize("value", [7, "a\nb"])
+def test_a_remembered_tone_that_is_none_is_not_offered(writer: Writer, value: object) -> None:
+    writer.open()
+    writer.editor.lua("vim.g.TYPSTAI_TONE = ...", value)
+    writer.endpoint.reply(answer(SHORTER))
+    writer.editor.feed("2j:TypstAI style<CR>")
+    writer.editor.feed("plain<CR>")
+    assert writer.ended()["status"] == "applied"
+    assert "<tone>\nplain\n</tone>" in writer.endpoint.requests[0].body["messages"][1]["content"]
 
 
 def test_a_language_is_taken_from_the_command_line(writer: Writer) -> None:

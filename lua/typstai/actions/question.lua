@@ -1,4 +1,5 @@
--- Asks for what an action needs to know: completed, and remembered until Neovim ends.
+-- Asks for what an action needs to know: completed, and remembered. Neovim keeps a global
+-- variable in 'shada' when its name has no lower-case letter: tone and language outlive it.
 local M = {}
 
 local TONES =
@@ -25,18 +26,21 @@ local LANGUAGES = {
 }
 local QUESTIONS = {
   tone = {
-    prompt = "Tone: ",
-    completion = "customlist,v:lua.require'typstai.actions.question'.tones",
+    variable = "TYPSTAI_TONE",
+    input = {
+      prompt = "Tone: ",
+      completion = "customlist,v:lua.require'typstai.actions.question'.tones",
+    },
   },
   language = {
-    prompt = "Language: ",
-    completion = "customlist,v:lua.require'typstai.actions.question'.languages",
+    variable = "TYPSTAI_LANGUAGE",
+    input = {
+      prompt = "Language: ",
+      completion = "customlist,v:lua.require'typstai.actions.question'.languages",
+    },
   },
-  instructions = { prompt = "Change it how? " },
+  instructions = { variable = "typstai_instructions", input = { prompt = "Change it how? " } },
 }
-
----@type table<string, string> what was answered last
-local remembered = {}
 
 local function matching(words)
   return function(lead)
@@ -58,6 +62,12 @@ function M.complete(name, lead)
   return complete and complete(lead) or {}
 end
 
+--- What was answered last. Anybody can write the variable, and a file brings it.
+local function remembered(variable)
+  local answer = vim.g[variable]
+  return type(answer) == "string" and not answer:find("%c") and answer or nil
+end
+
 --- Asks for a parameter, unless there is none to ask for or it is given.
 ---@param name string|nil
 ---@param given table<string, string>|nil
@@ -68,13 +78,14 @@ function M.ask(name, given, answered, cancelled)
   if not name or (params[name] or "") ~= "" then
     return answered(params)
   end
-  local input = vim.tbl_extend("force", QUESTIONS[name], { default = remembered[name] })
+  local question = QUESTIONS[name]
+  local input = vim.tbl_extend("force", question.input, { default = remembered(question.variable) })
   vim.ui.input(input, function(text)
     local answer = vim.trim(text or "")
     if answer == "" then
       return cancelled()
     end
-    remembered[name], params[name] = answer, answer
+    vim.g[question.variable], params[name] = answer, answer
     answered(params)
   end)
 end
