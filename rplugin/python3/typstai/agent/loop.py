@@ -13,6 +13,7 @@ from ..domain.tool import ToolCall, ToolSpec
 from ..errors import ModelError
 from . import history
 from .prompt import system_prompt
+from .providers import cut
 from .providers.base import (
     Done,
     Image,
@@ -125,10 +126,18 @@ class Loop:
                         done = replace(event, calls=self._distinct(event.calls, number))
                         self._transcript.calls(done.calls)
                         self._transcript.used(done.usage)
+                        self._remark(done.remark)
                         return done
                     case _:
                         assert_never(event)
         raise ModelError(f"{self._model.name} ended its answer without saying so.")
+
+    def _remark(self, sentence: str) -> None:
+        """Tell what the model's server gave away of itself, once in a chat."""
+        turns = (*self._before, self._transcript.turn)
+        is_told = any(note.startswith(cut.BEGINS) for turn in turns for note in turn.notes)
+        if sentence and not is_told:
+            self._transcript.note(sentence)
 
     def _offer_text_tools(self) -> None:
         """Say so when the model wrote calls as text: it was sent tools it does not understand."""

@@ -99,6 +99,8 @@ class Done:
     calls: tuple[ToolCall, ...]
     finish: Literal["stop", "length", "content_filter"]
     usage: Usage
+    remark: str = ""
+    """A sentence about it that the user should read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

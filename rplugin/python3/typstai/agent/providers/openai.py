@@ -17,10 +17,11 @@ from . import failures
 from .base import Done, ModelRequest, StreamEvent
 from .chunks import body_message
 from .client import ENDED_EARLY, MAX_ERROR_BODY_BYTES, BrokenBody, HttpClients, Reply
+from .cut import told_cut
 from .endpoint import Endpoint
 from .keys import Key
 from .listing import MAX_LIST_BYTES, model_names
-from .presets import learned
+from .presets import learned, of_host
 from .reader import AnswerReader
 from .wire import request_body
 
@@ -85,10 +86,16 @@ class OpenAIModel:
                 reader = AnswerReader(input_bytes=len(body))
                 async with aclosing(_events(reply, reader, self._endpoint.timeout)) as events:
                     async for event in events:
-                        yield event
+                        yield self._remarked(event, request)
         except StreamError as error:
             reason = self._safe(str(error), key)
             raise failures.broken(self._endpoint, reason, error.remedy) from error
+
+    def _remarked(self, event: StreamEvent, request: ModelRequest) -> StreamEvent:
+        """The event; the last one with what its count of tokens gives away."""
+        if isinstance(event, Done) and not of_host(self._endpoint.base_url):
+            return replace(event, remark=told_cut(request, event.usage))
+        return event
 
     async def list_models(self, within: float) -> tuple[str, ...]:
         """Names of the models that the server offers, asked for at most `within` seconds.
