@@ -37,6 +37,7 @@ OFFER_TEXT_TOOLS = (
     "The model wrote its tool calls as text, so none was run. `:TypstAI tools text` reads them"
     " from its answers from now on."
 )
+SAID_NOTHING = "The model ended without an answer. Send the message again, or choose another model."
 
 
 class Loop:
@@ -75,6 +76,8 @@ class Loop:
             done = await self._query(number, self._tools.specs(self._run.mode))
             if done.finish != "stop" and not done.calls:
                 return "incomplete", _unfinished(done)
+            if not done.calls and self._said_nothing():
+                return "incomplete", SAID_NOTHING
             if not done.calls:
                 self._offer_text_tools()
                 return "complete", ""
@@ -131,6 +134,14 @@ class Loop:
                     case _:
                         assert_never(event)
         raise ModelError(f"{self._model.name} ended its answer without saying so.")
+
+    def _said_nothing(self) -> bool:
+        """Whether the whole answer is thoughts, if that: some thinking models leave it empty."""
+        segments = self._transcript.turn.segments
+        return not any(
+            isinstance(segment, ToolUse) or (isinstance(segment, Text) and segment.text.strip())
+            for segment in segments
+        )
 
     def _remark(self, sentence: str) -> None:
         """Tell what the model's server gave away of itself, once in a chat."""

@@ -1,4 +1,4 @@
-"""Servers that read less than they were sent give themselves away by what they count."""
+"""Servers that read less than they were sent, and models that think and say nothing."""
 
 from __future__ import annotations
 
@@ -68,3 +68,13 @@ def test_what_we_only_estimate_ourselves_gives_nothing_away() -> None:
     request = ModelRequest(system="", messages=(UserMessage(text="w " * 50_000),))
     assert told_cut(request, Usage(input_tokens=WINDOW)) != ""
     assert told_cut(request, Usage(input_tokens=WINDOW, estimated=True)) == ""
+
+
+async def test_a_model_that_only_thinks_does_not_count_as_having_answered(
+    server: Endpoint, clients: HttpClients
+) -> None:
+    chat = Chat(server, clients)
+    server.reply([chunk({"reasoning_content": "Hm."}), chunk({"content": ""}, "stop"), DONE])
+    turn = await chat.run("One.")
+    assert turn.status == "incomplete"
+    assert turn.error.startswith("The model ended without an answer.")
