@@ -26,9 +26,10 @@ function M.refresh_proposal(id)
   end
 end
 
-local function redraw_winbars()
+local function fit_lines()
   for _, view in ipairs(views.list()) do
     view:draw_winbar()
+    view.prompt:draw_hint()
   end
 end
 
@@ -74,13 +75,13 @@ local function start()
   on("BufEnter", "*", "remember the document", outbox.note_document)
   on("FocusGained", "*", "show what another Neovim has written", look_again)
   on("ModeChanged", "*", "write what was held", vim.schedule_wrap(release_all))
-  on("WinResized", "*", "fit the chat's line of state", redraw_winbars)
+  on("WinResized", "*", "fit the chat's line of state and its key hint", fit_lines)
   on("VimResized", "*", "give the chat its share again", fit_windows)
   local proposal_events = { "TypstAIProposal", "TypstAIProposalResolved" }
   on("User", proposal_events, "show what is proposed", function(event)
     M.refresh_proposal(event.data.id)
   end)
-  require("typstai.status").on_update(redraw_winbars)
+  require("typstai.status").on_update(fit_lines)
   require("typstai.chat.attachments").on_change(draw_attachments)
 end
 

@@ -196,7 +196,7 @@ def _hint(chat: ChatScreen, editor: Editor) -> tuple[int, str]:
         """,
         chat.bufnr(),
     )
-    return mark[1], mark[3]["virt_lines"][0][0][0]
+    return mark[1], " · ".join(line[0][0].strip() for line in mark[3]["virt_lines"])
 
 
 def test_the_keys_stand_below_the_last_line_of_the_prompt(chat: ChatScreen, editor: Editor) -> None:

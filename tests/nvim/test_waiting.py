@@ -10,7 +10,8 @@ HINT = """
   local ns = vim.api.nvim_get_namespaces()["typstai.prompt"]
   local bufnr = vim.fn.bufnr("typstai://")
   local mark = vim.api.nvim_buf_get_extmarks(bufnr, ns, 0, -1, { details = true })[1]
-  return mark[4].virt_lines[1][1][1]
+  local lines = vim.iter(mark[4].virt_lines):map(function(line) return line[1][1] end)
+  return lines:map(vim.trim):join(" · ")
 end)()
 """
 EDIT = {"edits": [{"search": "The bridge is old.", "replace": "The bridge is new."}]}
@@ -27,7 +28,7 @@ def test_the_hint_says_how_to_decide_and_where_until_it_is_decided(
     session.send("Go")
     session.proposal()
     session.editor.wait_for(f"{HINT}:find('next', 1, true)")
-    assert session.editor.lua(f"return {HINT}") == f"  1 hunk in main.typ:100 · {KEYS}"
+    assert session.editor.lua(f"return {HINT}") == f"1 hunk in main.typ:100 · {KEYS}"
     session.editor.lua("require('typstai').proposals.accept(...)", session.proposal()["id"])
     assert session.finished() == "complete"
     session.editor.wait_for(f"{HINT}:find('help', 1, true)")

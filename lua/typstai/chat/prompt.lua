@@ -9,13 +9,13 @@ local RULE_COLUMNS = 400
 ---@field private surface typstai.ui.Surface
 ---@field private states string[][] states of the text, the oldest first
 ---@field private at integer the state that is shown
----@field private hint string
+---@field private hint string[] pieces of the key hint
 ---@field private hint_mark integer
 local Prompt = {}
 Prompt.__index = Prompt
 
 ---@param surface typstai.ui.Surface
----@param hint string the keys, shown below
+---@param hint string[] the keys, shown below
 ---@return typstai.ui.Prompt
 function Prompt.new(surface, hint)
   return setmetatable({ surface = surface, states = { { "" } }, at = 1, hint = hint }, Prompt)
@@ -40,18 +40,18 @@ function Prompt.border(glyphs)
   }
 end
 
---- Draws the key hint below the last line, wherever that is now.
+--- Draws the key hint below the last line, wherever that is and however narrow the window.
 function Prompt:draw_hint()
   local bufnr = self.surface.bufnr
   local last0 = vim.api.nvim_buf_line_count(bufnr) - 1
   self.hint_mark = vim.api.nvim_buf_set_extmark(bufnr, NAMESPACE, last0, 0, {
     id = self.hint_mark,
-    virt_lines = { { { "  " .. self.hint, "TypstAIHint" } } },
+    virt_lines = require("typstai.chat.window").hint_lines(bufnr, self.hint),
   })
 end
 
 --- Shows another key hint.
----@param hint string
+---@param hint string[]
 function Prompt:set_hint(hint)
   self.hint = hint
   self:draw_hint()

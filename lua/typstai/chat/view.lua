@@ -39,7 +39,7 @@ function View:build(on_gone)
     end,
     gone = on_gone,
   })
-  self.prompt = Prompt.new(self.surface, require("typstai.chat.waiting").hint(nil, self.glyphs))
+  self.prompt = Prompt.new(self.surface, require("typstai.chat.waiting").hint(nil))
   self.transcript = require("typstai.chat.transcript").new(self.surface, {
     glyphs = self.glyphs,
     tool = function(segment)
@@ -119,6 +119,7 @@ function View:watch()
   end)
   on("BufWinEnter", "dress the window", function()
     require("typstai.chat.window").dress(vim.api.nvim_get_current_win())
+    self.prompt:draw_hint()
     self:draw_winbar()
   end)
 end
@@ -224,7 +225,7 @@ function View:refresh_tools(wanted)
     for _, block in ipairs(self.transcript:tools(wanted)) do
       self.transcript:refresh(block)
     end
-    self.prompt:set_hint(require("typstai.chat.waiting").hint(self.id, self.glyphs))
+    self.prompt:set_hint(require("typstai.chat.waiting").hint(self.id))
   end)
   self.cursor:draw_hints()
 end

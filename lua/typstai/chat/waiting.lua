@@ -74,14 +74,13 @@ function M.words(chat)
   return vim.list_extend(place ~= "" and { place } or {}, keys_of_review())
 end
 
---- The key hint below the prompt.
+--- The key hint below the prompt, in pieces that may stand below each other.
 ---@param chat string|nil nil while it is on its way
----@param glyphs typstai.ui.Glyphs
----@return string
-function M.hint(chat, glyphs)
+---@return string[]
+function M.hint(chat)
   local waiting = chat and M.words(chat)
   if waiting then
-    return table.concat(waiting, glyphs.separator)
+    return waiting
   end
   local keys = require("typstai.config").get().keymaps.chat
   local words = {}
@@ -91,7 +90,7 @@ function M.hint(chat, glyphs)
       table.insert(words, keys[entry[1]] .. " " .. entry[2])
     end
   end
-  return table.concat(words, glyphs.separator)
+  return words
 end
 
 return M

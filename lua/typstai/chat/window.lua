@@ -22,8 +22,7 @@ local OPTIONS = {
   winhighlight = "FoldColumn:Normal",
   wrap = true,
 }
--- The key hint below the last line, which Neovim does not count as text.
-local HINT_ROWS = 1
+local PROMPT = vim.api.nvim_create_namespace("typstai.prompt")
 -- A line that does not fit is shown in part when more rows than this would stay empty.
 local EMPTY_ROWS = 5
 local NARROWEST = 30
@@ -105,6 +104,29 @@ local function wrapped(words, separator, width)
   return lines
 end
 
+--- The key hint below the last line, as virtual lines that fit every window of the chat.
+---@param bufnr integer
+---@param words string[]
+---@return table
+function M.hint_lines(bufnr, words)
+  local width = math.huge
+  for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
+    local info = vim.fn.getwininfo(win)[1]
+    width = math.min(width, info.width - info.textoff)
+  end
+  local separator = require("typstai.ui.glyphs").get().separator
+  return vim.tbl_map(function(text)
+    return { { text, "TypstAIHint" } }
+  end, #words > 0 and wrapped(words, separator, width) or { "" })
+end
+
+-- Rows of the key hint, which Neovim does not count as text.
+local function hint_rows(bufnr, last0)
+  local options = { details = true, limit = 1 }
+  local mark = vim.api.nvim_buf_get_extmarks(bufnr, PROMPT, { last0, 0 }, { last0, -1 }, options)[1]
+  return mark and #(mark[4].virt_lines or {}) or 1
+end
+
 --- How keys are shown at a line of the current window, as options of an extmark: at the
 --- line's end, or below it where there is no room.
 ---@param row0 integer
@@ -177,8 +199,8 @@ end
 ---@param win integer
 function M.show_end(win)
   local info = vim.fn.getwininfo(win)[1]
-  local room = info.height - HINT_ROWS
   local last0 = vim.api.nvim_buf_line_count(info.bufnr) - 1
+  local room = info.height - hint_rows(info.bufnr, last0)
   if is_end_in_view(win, info, last0, room) then
     return
   end
