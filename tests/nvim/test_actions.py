@@ -532,3 +532,23 @@ def test_opening_a_typst_file_costs_less_than_a_millisecond(editor: Editor) -> N
     source = f"local t = vim.uv.hrtime(); vim.cmd.runtime('ftplugin/typst.lua') {attach}"
     took = [editor.lua(source + " return (vim.uv.hrtime() - t) / 1e6") for _ in range(5)]
     assert min(took) < 1
+
+
+def test_a_name_that_an_answer_lost_is_told_but_for_a_translation(
+    writer: Writer,
+) -> None:
+    def verdicts() -> list[str]:
+        listed = writer.editor.lua("return require('typstai').proposals.list()")
+        return [item["verdict"] for item in listed]
+
+    text = "We set it in LaTeX, by the rules of Alan Turing. It is done.\n"
+    writer.open(text)
+    writer.endpoint.reply(answer("We set it by the usual rules. It is done."))
+    writer.act("rephrase", range=[0, 0, 0, 99])
+    assert writer.ended()["status"] == "applied"
+    assert verdicts() == ["! drops LaTeX, Alan Turing"]
+    writer.editor.lua("require('typstai.proposals').reject_all()")
+    writer.endpoint.reply(answer("Wir setzen nach den Regeln. Es ist fertig."))
+    writer.act("translate", range=[0, 0, 0, 99], params={"language": "German"})
+    assert writer.ended()["status"] == "applied"
+    assert verdicts() == ["compiles as before"]

@@ -33,6 +33,16 @@ def test_changed_numbers_and_lost_references_stand_in_the_header_and_go_to_the_m
     assert "changed facts: drops @fig-one; 42 → 43" in told(endpoint, 1)
 
 
+def test_a_name_that_an_edit_lost_stands_in_the_header(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    session.document("= Title\n\nIt is the work of Alan Turing, set in LaTeX.\n")
+    endpoint.reply(tool_calls(replaced("the work of Alan Turing, set in LaTeX", "old work")))
+    session.send("Shorten.")
+    assert session.proposal()["verdict"].startswith("! drops Alan Turing, LaTeX")
+
+
 def test_a_fact_that_only_moved_is_not_called_lost(session: Session, endpoint: Endpoint) -> None:
     session.use(endpoint, approval="auto")
     session.document("one 42\n\nb\n\nthree\n")

@@ -27,6 +27,13 @@ CHANGES = [
     ("at -5 degrees", "at 5 degrees", ["-5 → 5"]),
     ("50% of it", "50 of it", ["50% → 50"]),
     ("1 and 2", "1, 2, 3 and 4", ["adds 3", "adds 4"]),
+    ("The DNA and its DNA-Test", "The molecule and its test", ["drops DNA"]),
+    ("two PDFs", "two files", ["drops PDFs"]),
+    ("set in LaTeX by McCarthy", "set by someone", ["drops LaTeX", "drops McCarthy"]),
+    ("Die DNA des Virus", "Das Erbgut des Virus", ["drops DNA"]),
+    ("as the work of Alan Turing shows", "as earlier work shows", ["drops Alan Turing"]),
+    ("shown by the late Alan\nTuring, in 1936", "shown in 1936", ["drops Alan Turing"]),
+    ("the senator Joseph McCarthy", "the senator", ["drops Joseph McCarthy"]),
 ]
 SAME = [
     ("as @fig-one shows, 42 of them", "42 of them, as shown in @fig-one"),
@@ -41,6 +48,24 @@ SAME = [
     (r"costs \$5 and \@home", r"it costs \$5, \@home"),
     ("heading 1.2.3 in v1.2", "v1.2, in heading 1.2.3"),
 ]
+NO_NAME_LOST = [
+    ("the work of Alan Turing on it", "the work of Turing on it"),
+    ("the use of Machine Learning", "the use of machine learning"),
+    ("about the PDFs and the DNA", "about the PDF and dnas"),
+    ("in the DNA of it, DNA that", "in the DNA of it, which"),
+    ("Alan Turing is the first.", "He is the first."),
+    ("It ended. Last Summer Rain is rare.", "It ended. Rain is rare."),
+    ("= A Study of Alan Turing and DNA", "= A study"),
+    ("with #link(target) and `HTTP` // TODO: ask NASA", "with #link(target) and `HTTP`"),
+    ('#image("DNA.png") of the thing', "#image(name) of the thing"),
+    ("in chapter II of the book, DO NOT READ", "in the book, do not go on"),
+    ("TODO the rest", "the rest"),
+    ("TEh way of it", "The way of it"),
+    ("Die StudentInnen und LehrerInnen", "Alle, die dort lernen"),
+    ("Das wird für Ende März von Herrn Müller erwartet.", "Das wird zum Frühling erwartet."),
+    ("Die Messung wird an der Stadt Berlin gezeigt.", "Die Messung wird dort gezeigt."),
+    ("gegen Ende März", "im Frühling"),
+]
 
 
 @pytest.mark.parametrize(("before", "after", "lines"), CHANGES)
@@ -52,6 +77,11 @@ def test_a_changed_fact_is_named(before: str, after: str, lines: list[str]) -> N
 def test_other_words_for_the_same_facts_are_no_finding(before: str, after: str) -> None:
     assert compare(before, after) == ()
     assert compare(after, before) == ()
+
+
+@pytest.mark.parametrize(("before", "after"), NO_NAME_LOST)
+def test_words_that_are_no_lost_name_are_no_finding(before: str, after: str) -> None:
+    assert [item.line() for item in compare(before, after) if item.kind == "name"] == []
 
 
 def test_numbers_in_formulas_and_code_belong_to_them() -> None:
@@ -72,7 +102,10 @@ def test_no_text_differs_from_itself(text: str) -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_what_is_dropped_one_way_is_added_the_other(before: str, after: str) -> None:
-    there, back = compare(before, after), compare(after, before)
+    there, back = (
+        [item for item in compare(*texts) if item.kind != "name"]  # a new name is no finding
+        for texts in ((before, after), (after, before))
+    )
     assert {(item.kind, item.before, item.after) for item in there} == {
         (item.kind, item.after, item.before) for item in back
     }

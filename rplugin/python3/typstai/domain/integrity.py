@@ -12,7 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-FactKind = Literal["reference", "citation", "label", "math", "code", "url", "quote", "number"]
+from .names import dropped
+
+FactKind = Literal[
+    "reference", "citation", "label", "math", "code", "url", "quote", "number", "name"
+]
 MAX_SHOWN = 40
 """Characters of one fact in a sentence."""
 
@@ -47,7 +51,8 @@ class _Fact:
 def compare(before: str, after: str) -> tuple[Finding, ...]:
     """What `after` says differently: kind by kind, each in the order of the text.
 
-    A fact counts as often as it stands there; where it stands does not matter.
+    A fact counts as often as it stands there; where it stands does not matter. Names
+    come last, and only those of which nothing is left: a text need not repeat them.
     """
     old, new = list(_facts(before)), list(_facts(after))
     findings: list[Finding] = []
@@ -56,6 +61,8 @@ def compare(before: str, after: str) -> tuple[Finding, ...]:
         if kind == "number":
             gone, come = _without_number_words(gone, come, before, after)
         findings += _paired(kind, gone, come)
+    names = dropped(_without_fixed(before), after)
+    findings += [Finding(kind="name", before=name, after="") for name in names]
     return tuple(findings)
 
 
@@ -96,13 +103,24 @@ def _facts(text: str) -> Iterator[_Fact]:
         for found in pattern.finditer(rest):
             shown = " ".join(found[0].split())
             yield _Fact(kind=kind, text=shown, identity=shown)
-        # Blanked, not removed: what stood on both sides must not grow together.
-        rest = pattern.sub(lambda found: " " * len(found[0]), rest)
+        rest = pattern.sub(_blank, rest)
     for found in _QUOTES.finditer(rest):
         words = " ".join(next(group for group in found.groups() if group).split())
         yield _Fact(kind="quote", text=f'"{words}"', identity=words)
     for found in _NUMBER.finditer(rest):
         yield _Fact(kind="number", text=found[0], identity=_number(found[0]))
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Not removed: what stood on both sides must not grow together."""
+    return " " * len(found[0])
+
+
+def _without_fixed(text: str) -> str:
+    """The text with formulas, code, addresses and references blanked."""
+    for _, pattern in _PATTERNS:
+        text = pattern.sub(_blank, text)
+    return text
 
 
 def _number(text: str) -> str:

@@ -29,7 +29,7 @@ def warnings(
     facts = [
         finding.line()
         for finding in compare(before, after)
-        if not (finding.kind == "quote" and template.changes_quotes)
+        if not (finding.kind in ("quote", "name") and template.changes_language)
     ]
     shape = () if template.may_restructure else _shape(before, after)
     return (*facts, *_code(before, after, reader), *shape)

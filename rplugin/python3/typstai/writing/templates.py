@@ -63,7 +63,8 @@ class Template:
     """The answer may have other paragraphs, items and markup than the passage."""
     may_grow: float = 3.0
     """How many times as long as the passage an answer may be."""
-    changes_quotes: bool = False
+    changes_language: bool = False
+    """Quotations and names are others in it."""
 
 
 BUILT_IN: tuple[Template, ...] = (
@@ -91,7 +92,7 @@ BUILT_IN: tuple[Template, ...] = (
         task="Translate the passage into the language named in <language>. Write numbers and dates "
         "as that language writes them, and translate nothing inside placeholders.",
         parameter="language",
-        changes_quotes=True,
+        changes_language=True,
     ),
     Template(
         id="continue",
