@@ -49,10 +49,17 @@ end
 ---@param snapshot typstai.KeptText
 ---@return string
 function M.origin(snapshot)
-  if snapshot.kind == "before_restore" then
+  if require("typstai.recovery.snapshots").is_orphan(snapshot) then
+    return os.date("unnamed, %Y-%m-%d %H:%M", math.floor(snapshot.at))
+  elseif snapshot.kind == "before_restore" then
     return "Before restore"
   end
   return snapshot.question ~= "" and "after " .. snapshot.question or "after an answer"
+end
+
+local function name_of(snapshot)
+  return vim.startswith(snapshot.document, "buffer:") and "unnamed"
+    or vim.fs.basename(snapshot.document)
 end
 
 --- What stands above the difference: when, and how much.
@@ -60,7 +67,7 @@ end
 ---@return string
 function M.title(snapshot)
   local words = {
-    vim.fs.basename(snapshot.document),
+    name_of(snapshot),
     M.age(os.time() - snapshot.at),
     M.difference(snapshot.added, snapshot.removed),
   }
@@ -159,7 +166,7 @@ function M.preview(snapshot, document)
       if err then
         say("warn", err.message)
       end
-    end, shown)
+    end, shown, document)
   end
   define_keys(bufnr, {
     ["<CR>"] = { "typstai: restore this snapshot", restore },

@@ -53,7 +53,8 @@ end
 ---@param callback fun(err: typstai.Error|nil, snapshots: typstai.KeptText[]|nil)
 function M.of_buffer(bufnr, callback)
   local document = require("typstai.recovery.journal").document(bufnr)
-  require("typstai.rpc").call("recovery.snapshots", { document = document }, function(err, found)
+  local params = { document = document, dir = vim.fn.getcwd() }
+  require("typstai.rpc").call("recovery.snapshots", params, function(err, found)
     if not vim.api.nvim_buf_is_loaded(bufnr) then
       err = err or { code = "no_buffer", message = "The document is no longer open." }
     end
@@ -85,17 +86,25 @@ function M.list(bufnr, callback)
   end)
 end
 
+local function is_unnamed(bufnr)
+  return bufnr ~= nil
+    and vim.api.nvim_buf_is_valid(bufnr)
+    and vim.api.nvim_buf_get_name(bufnr) == ""
+end
+
 --- A snapshot with its lines, and the buffer of its document, opened where it was not.
 --- Codes: `storage`, `no_buffer`.
 ---@param id integer
 ---@param callback fun(err: typstai.Error|nil, snapshot: typstai.KeptText|nil, bufnr: integer|nil)
-function M.get(id, callback)
+---@param into? integer buffer without a name that takes it when its own is gone
+function M.get(id, callback, into)
   require("typstai.rpc").call("recovery.snapshot", { id = id }, function(err, snapshot)
     if err then
       callback(err)
       return
     end
     local bufnr, failed = require("typstai.recovery").open(snapshot.document)
+    bufnr = bufnr or M.is_orphan(snapshot) and is_unnamed(into) and into or nil
     if not bufnr then
       callback(failed)
       return
@@ -103,6 +112,14 @@ function M.get(id, callback)
     local live = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true)
     callback(nil, measured(snapshot, live), bufnr)
   end)
+end
+
+--- Whether the buffer without a name that a snapshot is of ended with its Neovim.
+---@param snapshot typstai.KeptText
+---@return boolean
+function M.is_orphan(snapshot)
+  return vim.startswith(snapshot.document, "buffer:")
+    and not require("typstai.recovery.journal").unnamed_buffer(snapshot.document)
 end
 
 local function put_back(snapshot, bufnr)
@@ -119,7 +136,8 @@ end
 ---@param id integer
 ---@param callback fun(err: typstai.Error|nil, result: { id: integer }|nil)
 ---@param shown? string hash of the text that the user saw it compared with
-function M.restore(id, callback, shown)
+---@param into? integer see `get`
+function M.restore(id, callback, shown, into)
   M.get(id, function(err, snapshot, bufnr)
     if err then
       callback(err)
@@ -138,7 +156,7 @@ function M.restore(id, callback, shown)
     require("typstai.rpc").call("recovery.take_over", vim.empty_dict(), function()
       callback(nil, { id = id })
     end)
-  end)
+  end, into or vim.api.nvim_get_current_buf())
 end
 
 return M

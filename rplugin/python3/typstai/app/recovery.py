@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping, Set
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Set
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..agent.run import Run
@@ -44,6 +45,8 @@ class Recovery:
     editor: NvimEditor
     is_running: Callable[[str], bool]
     """Whether a run of the chat is active."""
+    root_of: Callable[[str], Awaitable[str]]
+    """The project of a path."""
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def take_over(self) -> None:
@@ -86,9 +89,18 @@ class Recovery:
         }
 
     async def snapshots(self, params: dict[str, Any]) -> list[dict[str, Any]]:
-        """The snapshots of `{document}`, newest first, each with its text."""
+        """The snapshots of `{document, dir}`, newest first, each with its text.
+
+        Of a buffer without a name, those of others of its project too: they outlive theirs.
+        """
         await self.store.take_over()
-        found = await self.store.snapshots(str(params["document"]))
+        document = str(params["document"])
+        found = list(await self.store.snapshots(document))
+        if document.startswith("buffer:"):
+            project = await self.root_of(str(Path(str(params["dir"])) / "untitled.typ"))
+            known = {item.id for item in found}
+            others = await self.store.unnamed(project)
+            found += [item for item in others if item.id not in known]
         return [await self._snapshot(item) for item in found]
 
     async def snapshot(self, params: dict[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,7 @@ class Services:
             chats=store,
             editor=editor,
             is_running=lambda chat: self._chats.is_running(chat),
+            root_of=self._root_of,
         )
         self._chats = Chats(
             settings=settings,

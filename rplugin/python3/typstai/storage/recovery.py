@@ -101,6 +101,15 @@ class RecoveryStore:
         rows = await self._database.read(lambda db: db.execute(query, (document,)).fetchall())
         return tuple(_snapshot(row) for row in rows)
 
+    async def unnamed(self, project: str) -> tuple[SnapshotRecord, ...]:
+        """The snapshots that chats of a project left of buffers without a name, newest first."""
+        query = f"""
+            {_SNAPSHOT} WHERE document LIKE 'buffer:%'
+            AND chat IN (SELECT id FROM chats WHERE project = ?) ORDER BY at DESC, id DESC
+        """
+        rows = await self._database.read(lambda db: db.execute(query, (project,)).fetchall())
+        return tuple(_snapshot(row) for row in rows)
+
     async def automatic(self, chat: str) -> dict[str, int]:
         """The automatic snapshots of a chat: their ids by run."""
         query = "SELECT run, id FROM snapshots WHERE kind = 'automatic' AND chat = ?"
