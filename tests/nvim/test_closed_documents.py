@@ -119,6 +119,23 @@ def test_lines_that_another_program_changed_meanwhile_are_said_to_be_gone(
     assert editor.lines(bufnr) == ["zero", "1", "two", "third"]
 
 
+def test_the_hint_does_not_blame_the_writer_for_what_another_program_changed(
+    editor: Editor, path: Path
+) -> None:
+    close(editor, path, "bdelete")
+    path.write_text("one\ntwo\nthird\n", encoding="utf-8")
+    editor.open(path)
+    editor.feed("G")
+    hint = editor.lua(
+        """
+        local ns = vim.api.nvim_get_namespaces()["typstai.hint"]
+        return vim.inspect(vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, { details = true }))
+        """
+    )
+    assert "no longer in the file" in hint
+    assert "you changed" not in hint
+
+
 def test_a_file_that_is_gone_is_said_and_its_changes_wait_for_it(
     editor: Editor, path: Path
 ) -> None:

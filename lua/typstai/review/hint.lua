@@ -77,7 +77,8 @@ local function stale_texts(hunk, glyphs)
   local dot = glyphs.separator
   local accept = require("typstai.review.keymaps").shown("accept")
   local reject = table.concat(keys({ { "reject", "reject" } }))
-  local changed = head .. dot .. "you changed this line"
+  local is_lost = hunk.lost and not hunk.clash
+  local changed = head .. dot .. (is_lost and "no longer in the file" or "you changed this line")
   local unavailable = accept == "" and "" or accept .. " unavailable"
   local texts = {
     { changed, unavailable, reject, "ask again" },
