@@ -105,6 +105,7 @@ class Chat:
         turns: Sequence[Turn] = (),
         price: Price | None = None,
         context_window: int | None = None,
+        extra_prompt: str = "",
         **endpoint: Any,
     ) -> None:
         fields: dict[str, Any] = {"name": "mine", "base_url": server.url, "model": "m"}
@@ -119,6 +120,7 @@ class Chat:
         self.tools = [tool("echo", _echo), tool("wait", self.stage.wait),
                       tool("approve", self.stage.approve)]  # fmt: skip
         self.price, self.context_window = price, context_window
+        self.extra_prompt = extra_prompt
         self.conversation = Conversation(
             "chat", turns, recorder=self.memory, show=self._show,
             ended=lambda run, status: self.finished.set(),
@@ -135,7 +137,7 @@ class Chat:
         )  # fmt: skip
         means = Means(
             model=self.model, tools=ToolSet(self.tools), context_window=self.context_window,
-            extra_prompt="", price=self.price,
+            extra_prompt=self.extra_prompt, price=self.price,
         )  # fmt: skip
         await self.conversation.send(
             text, run, means, file="main.typ", selections=(), images=images

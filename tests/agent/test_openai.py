@@ -293,7 +293,50 @@ async def test_a_missing_key_is_asked_for(server: Endpoint, clients: HttpClients
 
 async def test_404_without_v1_hints_at_it(server: Endpoint, clients: HttpClients) -> None:
     bare = OpenAIModel(configured(server, key=None, base_url=server.origin), clients)
-    assert "lacks /v1" in await sentence(bare, server, *body(b"404 page not found", 404))
+    said = await sentence(bare, server, *body(b"404 page not found", 404))
+    assert said.endswith(f" The base_url probably lacks /v1: set it to {server.origin}/v1.")
+
+
+WITHOUT_V1 = {
+    "LM Studio": body(b'{"error": "Unexpected endpoint or method. (POST /chat/completions)"}'),
+    "Ollama": body(b"404 page not found", 404),
+    "a web page": body(b"<html>Hello</html>", content_type="text/html"),
+    "no completion": body(b'{"status": "ok"}'),
+    "another method": body(b"405 method not allowed", 405),
+}
+
+
+@pytest.mark.parametrize("path", ["", "/", "/api", "/api/chat", "/chat/completions"])
+@pytest.mark.parametrize("reply", WITHOUT_V1.values(), ids=WITHOUT_V1)
+async def test_a_base_url_without_v1_is_answered_with_the_right_one(
+    reply: list[Step], path: str, server: Endpoint, clients: HttpClients
+) -> None:
+    wrong = configured(server, key=None, base_url=server.origin + path)
+    said = await sentence(OpenAIModel(wrong, clients), server, *reply)
+    assert said.endswith(f"set it to {server.origin}/v1.")
+    assert said.count("/v1") == 2
+
+
+@pytest.mark.parametrize("reply", WITHOUT_V1.values(), ids=WITHOUT_V1)
+async def test_a_base_url_with_v1_is_not_called_one_without(
+    reply: list[Step], model: OpenAIModel, server: Endpoint
+) -> None:
+    assert "lacks /v1" not in await sentence(model, server, *reply)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [body(b"404 page not found", 404), WITHOUT_V1["LM Studio"]],
+    ids=["Ollama", "LM Studio"],
+)
+async def test_a_list_that_is_not_there_is_answered_with_the_right_base_url(
+    reply: list[Step], server: Endpoint, clients: HttpClients
+) -> None:
+    wrong = configured(server, key=None, base_url=server.origin)
+    server.reply(*reply)
+    with pytest.raises(ModelError) as raised:
+        await OpenAIModel(wrong, clients).list_models(5)
+    assert str(raised.value).endswith(f"set it to {server.origin}/v1.")
 
 
 async def test_404_names_the_model_that_may_have_to_be_pulled(
@@ -311,7 +354,7 @@ async def test_a_web_page_is_never_an_answer_nor_a_message(
     page = b"\n<!DOCTYPE html><html><script>alert(1)</script></html>"
     said = await sentence(model, server, *body(page, status, content_type="text/html"))
     assert "script" not in said
-    assert ("/v1" in said) if status == 200 else ("Bad Gateway" in said)
+    assert ("base_url" in said) if status == 200 else ("Bad Gateway" in said)
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,20 @@ async def test_what_is_beyond_the_known_window_is_left_out_at_once_and_said(
     assert "not sent" in turn.notes[0]
 
 
+async def test_the_instructions_count_towards_the_window(
+    server: Endpoint, clients: HttpClients
+) -> None:
+    chat = Chat(server, clients, turns=long_chat(), context_window=4000)
+    server.reply(answer("Here."))
+    await chat.run()
+    assert "question 0" in sent(server, 0)
+    chat = Chat(server, clients, turns=long_chat(), context_window=4000, extra_prompt="x" * 4000)
+    server.reply(answer("Here."))
+    await chat.run()
+    assert "question 0" not in sent(server, 1)
+    assert "question 3" in sent(server, 1)
+
+
 def test_halving_keeps_the_request_and_whole_turns() -> None:
     turns = [*long_chat(), UserTurn(id="now", text="now")]
     kept, dropped = history.halved(turns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from action_writer import SHORTER, Writer
-from endpoint import Endpoint, Wait, answer, tool_calls
+from endpoint import DONE, Endpoint, Wait, answer, chunk, delta, tool_calls
 from session import Session
 
 
@@ -53,6 +53,18 @@ def test_closing_the_document_while_the_question_is_open_ends_it_too(writer: Wri
     writer.editor.lua("_G.reply('Shorter.')")
     assert writer.told() == ["ask: stopped, because the document was closed."]
     assert writer.endpoint.requests == []
+
+
+def test_an_answer_to_a_passage_that_the_server_cut_is_not_proposed(writer: Writer) -> None:
+    line = f"{'One word after another. ' * 500}\n"
+    writer.open(line * 2)
+    usage = {"prompt_tokens": 2048, "completion_tokens": 5}
+    writer.endpoint.reply(delta("One word."), chunk({}, "stop", usage=usage), DONE)
+    writer.act("rephrase", range=[0, 0, 1, len(line) - 1])
+    assert writer.outcome() == ("failed", "error")
+    (told,) = writer.told()
+    assert "read only 2,048 of at least " in told
+    assert writer.hunks() == []
 
 
 GAPS = [

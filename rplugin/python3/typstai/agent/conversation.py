@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,8 @@ from ..log import logger
 from . import history, suggestion
 from .images import Attached
 from .loop import Loop
+from .prompt import system_prompt
+from .providers import cut
 from .providers.base import Image, Model, Price
 from .run import Recheck, Run
 from .tools.toolset import ToolSet
@@ -167,12 +170,7 @@ class Conversation:
             await asyncio.wait([task])
 
     async def _work(self, run: Run, means: Means, images: Mapping[str, tuple[Image, ...]]) -> None:
-        budget = int(
-            (means.context_window or DEFAULT_WINDOW_TOKENS)
-            * (1 - ANSWER_SHARE)
-            * history.CHARS_PER_TOKEN
-        )
-        before, dropped = history.fitting(self.turns, budget)
+        before, dropped = history.fitting(self.turns, _budget(means, run))
         turn = AssistantTurn(id=run.id, model=means.model.name, at=time.time())
         transcript = Transcript(
             turn, show=self._show, save=self._recorder.save_soon, price=means.price
@@ -189,6 +187,7 @@ class Conversation:
             images=images,
             transcript=transcript,
             extra_prompt=means.extra_prompt,
+            has_remarked=_has_remark(self.turns),
         )
         status, error = await _outcome(loop)
         transcript.drop_announced()
@@ -240,6 +239,21 @@ class Conversation:
         except StorageError as error:
             logger.error("chat %s: %s", self.chat, error)
             self._show({"kind": "turn", "turn": turn_to_dict(replace(turn, error=str(error)))})
+
+
+def _budget(means: Means, run: Run) -> int:
+    """Characters that the chat may have: the window without the answer and the instructions."""
+    window = (means.context_window or DEFAULT_WINDOW_TOKENS) * (1 - ANSWER_SHARE)
+    told = [system_prompt(means.extra_prompt)]
+    for spec in means.tools.specs(run.mode):
+        told += [spec.name, spec.description, json.dumps(spec.parameters)]
+    return int(window * history.CHARS_PER_TOKEN) - sum(map(len, told))
+
+
+def _has_remark(turns: Sequence[Turn]) -> bool:
+    """Whether the user was told in this chat that its server drops text."""
+    notes = (note for turn in turns if isinstance(turn, AssistantTurn) for note in turn.notes)
+    return any(note.startswith(cut.BEGINS) for note in notes)
 
 
 def _is_running(turn: Turn) -> bool:

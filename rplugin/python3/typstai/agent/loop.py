@@ -8,12 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from ..domain.chat import RunStatus, Text, ToolUse, Turn
+from ..domain.chat import Reasoning, RunStatus, Segment, Text, ToolUse, Turn
 from ..domain.tool import ToolCall, ToolSpec
 from ..errors import ModelError
 from . import history
 from .prompt import system_prompt
-from .providers import cut
 from .providers.base import (
     Done,
     Image,
@@ -37,6 +36,7 @@ OFFER_TEXT_TOOLS = (
     "The model wrote its tool calls as text, so none was run. `:TypstAI tools text` reads them"
     " from its answers from now on."
 )
+ONLY_THOUGHT = "The model thought, but gave no answer. Ask it to go on, or choose another model."
 SAID_NOTHING = "The model ended without an answer. Send the message again, or choose another model."
 
 
@@ -45,6 +45,7 @@ class Loop:
 
     `before` are the turns that came earlier, the request last, without the
     `left_out` oldest; `images` those of the request, by the id of its turn.
+    `has_remarked`: what the server gives away of itself was told in this chat.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Loop:
         left_out: int = 0,
         images: Mapping[str, tuple[Image, ...]] | None = None,
         extra_prompt: str = "",
+        has_remarked: bool = False,
     ) -> None:
         self._run = run
         self._model = Retrying(model)
@@ -67,6 +69,7 @@ class Loop:
         self._images = images
         self._transcript = transcript
         self._system = system_prompt(extra_prompt)
+        self._has_remarked = has_remarked
         if left_out:
             transcript.note(_told_left_out(left_out))
 
@@ -76,14 +79,21 @@ class Loop:
             done = await self._query(number, self._tools.specs(self._run.mode))
             if done.finish != "stop" and not done.calls:
                 return "incomplete", _unfinished(done)
-            if not done.calls and self._said_nothing():
-                return "incomplete", SAID_NOTHING
             if not done.calls:
-                self._offer_text_tools()
-                return "complete", ""
+                return self._end(number)
             await self._execute(done.calls)
         await self._query(self._run.tool_rounds, (), note=SUM_UP)
         return "incomplete", f"Stopped after {self._run.tool_rounds} rounds of tool calls."
+
+    def _end(self, number: int) -> tuple[RunStatus, str]:
+        """The model is done: no success when it said nothing at all, or only thought."""
+        last = [s for s in self._transcript.turn.segments if s.round == number]
+        if any(isinstance(segment, Text) and segment.text.strip() for segment in last):
+            self._offer_text_tools(last)
+            return "complete", ""
+        if any(isinstance(segment, Reasoning) for segment in last):
+            return "incomplete", ONLY_THOUGHT
+        return ("complete", "") if number else ("incomplete", SAID_NOTHING)
 
     async def _query(self, number: int, tools: tuple[ToolSpec, ...], note: str = "") -> Done:
         """One answer of the model; asked for once more with less of the chat if it is too long."""
@@ -135,27 +145,16 @@ class Loop:
                         assert_never(event)
         raise ModelError(f"{self._model.name} ended its answer without saying so.")
 
-    def _said_nothing(self) -> bool:
-        """Whether the whole answer is thoughts, if that: some thinking models leave it empty."""
-        segments = self._transcript.turn.segments
-        return not any(
-            isinstance(segment, ToolUse) or (isinstance(segment, Text) and segment.text.strip())
-            for segment in segments
-        )
-
     def _remark(self, sentence: str) -> None:
         """Tell what the model's server gave away of itself, once in a chat."""
-        turns = (*self._before, self._transcript.turn)
-        is_told = any(note.startswith(cut.BEGINS) for turn in turns for note in turn.notes)
-        if sentence and not is_told:
+        if sentence and not self._has_remarked:
+            self._has_remarked = True
             self._transcript.note(sentence)
 
-    def _offer_text_tools(self) -> None:
+    def _offer_text_tools(self, last: Sequence[Segment]) -> None:
         """Say so when the model wrote calls as text: it was sent tools it does not understand."""
         names = frozenset(spec.name for spec in self._tools.specs(self._run.mode))
-        segments = self._transcript.turn.segments
-        last = segments[-1].round if segments else 0
-        said = "".join(s.text for s in segments if isinstance(s, Text) and s.round == last)
+        said = "".join(segment.text for segment in last if isinstance(segment, Text))
         if holds_calls(said, names):
             self._transcript.note(OFFER_TEXT_TOOLS)
 

@@ -213,6 +213,8 @@ class ModelGenerate:
                         )
                     case Done(finish="content_filter"):
                         raise ModelError(f"The content filter of {model.name} refused the text.")
+                    case Done(remark=str(sentence)) if sentence:  # its answer is to another text
+                        raise ModelError(sentence)
                     case _:
                         pass
         return "".join(parts)

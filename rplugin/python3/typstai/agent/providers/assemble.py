@@ -111,7 +111,7 @@ class AnswerAssembler:
         if cut and not self.finished:
             raise cut
         if not self._seen_choice:
-            raise StreamError("nothing came that is an answer; check base_url")
+            raise StreamError("nothing came that is an answer")
         finish = _FINISH.get(self._finish.lower(), "stop")
         calls = self._whole_calls() if finish == "stop" else ()
         yield Done(calls=calls, finish=finish, usage=self._counted())

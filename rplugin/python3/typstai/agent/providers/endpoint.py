@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from ...errors import SettingsError
 from .keys import KeySource
-from .presets import Quirks
+from .presets import Quirks, of_host
 
 READ_SECONDS = 300.0
 """Longest silence in an answer: a local model reads a long prompt for minutes."""
@@ -80,6 +80,11 @@ class Endpoint:
     def host(self) -> str:
         """Host name alone, in lower case."""
         return self._split().hostname or ""
+
+    @property
+    def may_cut(self) -> bool:
+        """Whether the server may drop a part of what is too long: those we know refuse it."""
+        return not of_host(self.base_url)
 
     @property
     def is_loopback(self) -> bool:

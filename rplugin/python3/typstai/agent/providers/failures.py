@@ -27,6 +27,13 @@ _NO_CREDIT = (
 )  # fmt: skip
 _WAIT_IN_WORDS = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?) ?(ms|s)\b", re.IGNORECASE)
 _FILTER = ("content_filter", "content filter", "content management policy", "safety system")
+_NO_API = (
+    "a web page came", "nothing came that is an answer", "not a chat completion",
+    "unexpected endpoint",
+)  # fmt: skip
+"""What comes from an address where no completions are: LM Studio's words for it are the last."""
+_NATIVE_API = re.compile(r"(/api(/chat|/generate)?)?(/chat/completions)?\Z")
+"""Ollama's own, which is no use to us."""
 _OTHER_HOST = (62, 64)
 _EXPIRED = 10
 """OpenSSL's numbers; Python has no names for them."""
@@ -152,7 +159,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def broken(endpoint: Endpoint, reason: str, remedy: Remedy = "none") -> StreamError:
     """The stream broke, or carried an error; `reason` is ours or the provider's."""
     remedy = "shorten" if _mentions(reason, _OVERFLOW) else remedy
-    return StreamError(f"{label(endpoint)}: {_sentence(_explained(reason))}", remedy=remedy)
+    text = f"{label(endpoint)}: {_sentence(_explained(reason))}"
+    if _mentions(reason, _NO_API):
+        text += _right_url(endpoint) or " Check base_url."
+    return StreamError(text, remedy=remedy)
 
 
 def refused(
@@ -172,7 +182,8 @@ def refused(
 
 def no_list(endpoint: Endpoint, reason: str) -> ModelError:
     """The server told no names of models."""
-    return ModelError(f"{label(endpoint)} lists no models: {_sentence(reason)}")
+    hint = _right_url(endpoint) if endpoint.may_cut else ""
+    return ModelError(f"{label(endpoint)} lists no models: {_sentence(reason)}{hint}")
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -232,14 +243,23 @@ def _hint(endpoint: Endpoint, status: int, remedy: Remedy) -> str:
         return " Begin a new chat with :TypstAI new, or choose a model with a larger window."
     if status == 401 and endpoint.key is None:
         return " Set api_key."
-    if status in (404, 405) and "/v1" not in endpoint.url:
-        return " The base_url probably lacks /v1."
+    if status in (404, 405) and _right_url(endpoint):
+        return _right_url(endpoint)
     if status == 404:
         return (
             " Check the model's name (:TypstAI model lists those there are); a local one must be"
             " pulled or loaded first."
         )
     return ""
+
+
+def _right_url(endpoint: Endpoint) -> str:
+    """Where the completions probably are; "" when base_url has its `/v1`."""
+    parts = urlsplit(endpoint.url)
+    if "/v1" in parts.path:
+        return ""
+    path = _NATIVE_API.sub("", parts.path)
+    return f" The base_url probably lacks /v1: set it to {endpoint.origin}{path}/v1."
 
 
 def _redirect(endpoint: Endpoint, location: str) -> str:

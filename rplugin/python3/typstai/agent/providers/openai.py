@@ -21,7 +21,7 @@ from .cut import told_cut
 from .endpoint import Endpoint
 from .keys import Key
 from .listing import MAX_LIST_BYTES, model_names
-from .presets import learned, of_host
+from .presets import learned
 from .reader import AnswerReader
 from .wire import request_body
 
@@ -93,7 +93,7 @@ class OpenAIModel:
 
     def _remarked(self, event: StreamEvent, request: ModelRequest) -> StreamEvent:
         """The event; the last one with what its count of tokens gives away."""
-        if isinstance(event, Done) and not of_host(self._endpoint.base_url):
+        if isinstance(event, Done) and self._endpoint.may_cut:
             return replace(event, remark=told_cut(request, event.usage))
         return event
 

@@ -71,7 +71,7 @@ def _form_of(start: bytearray) -> Form | None:
     """What the first byte that is not blank says; None while there is none."""
     begin = bytes(start[:64]).lstrip(_BLANK)
     if begin.startswith(b"<"):
-        raise StreamError("a web page came instead of an answer; base_url probably lacks /v1")
+        raise StreamError("a web page came instead of an answer")
     if begin.startswith((b"{", b"[")):
         return "document"
     return "stream" if begin or len(start) >= 64 else None
