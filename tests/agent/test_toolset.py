@@ -241,6 +241,20 @@ async def test_every_edit_of_a_patch_is_matched_against_the_text_before_it() -> 
     assert editor.lines(bufnr) == ("b a",)
 
 
+@pytest.mark.parametrize(
+    ("which", "lines"),
+    [({"all": True}, ("y", "z", "y")), ({"occurrence": 2}, ("x", "z", "y"))],
+)
+async def test_of_several_equal_texts_those_are_replaced_that_were_asked_for(
+    which: dict[str, Any], lines: tuple[str, ...]
+) -> None:
+    editor = MemoryEditor()
+    bufnr = editor.add("x\nz\nx", path="/p/main.typ")
+    arguments = {"search": "x", "replace": "y", **which}
+    await call(run_on(editor, bufnr), "search_replace", arguments)
+    assert editor.lines(bufnr) == lines
+
+
 async def test_more_than_the_limit_of_hunks_is_refused_with_a_clear_error() -> None:
     editor = MemoryEditor()
     bufnr = editor.add("\n".join(["x", ""] * 200), path="/p/main.typ")
