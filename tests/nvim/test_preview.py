@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import io
+import time
 from typing import Any
 
 import pytest
 from PIL import Image as pillow
 
 from endpoint import Endpoint, answer
+from processes import BOUND_SECONDS, descendants
 from session import Session
 
 PAGES = "#set page(width: 200pt, height: 100pt)\nOne\n\n#pagebreak()\nTwo\n"
+ENDLESS = "#for i in range(100000) { for j in range(10000) { if j < 0 { j } } }"
 GO_TO = """
 local bufnr, line = ...
 vim.api.nvim_win_set_cursor(vim.fn.bufwinid(bufnr), { line, 0 })
@@ -111,6 +114,50 @@ def test_a_broken_document_is_told_of_and_the_message_is_sent_without_it(
     assert sentence in " ".join(seeing.editor.lua("return _G.told"))
     assert sentence in sent(endpoint)
     assert "image_url" not in str(endpoint.requests[-1].body)
+
+
+def drawing(session: Session) -> None:
+    """Wait until the compiler's process has begun its work."""
+    host = session.editor.wait_for("require('typstai.host').pid")
+    deadline = time.monotonic() + BOUND_SECONDS
+    while not any("typst.worker" in item.command for item in descendants(host)):
+        assert time.monotonic() < deadline, "nothing is drawn"
+
+
+@pytest.mark.parametrize("stop", ["<C-c>", "<Cmd>TypstAI stop<CR>"])
+def test_a_stop_while_a_page_is_drawn_sends_nothing_and_keeps_the_message(
+    seeing: Session, endpoint: Endpoint, stop: str
+) -> None:
+    document = seeing.document(f"{ENDLESS}\n")
+    add(seeing)
+    seeing.editor.feed("How does it look?<C-s>")
+    drawing(seeing)
+    seeing.editor.feed(stop)
+    seeing.editor.wait_for("#_G.told > 0")
+    assert seeing.editor.lua("return _G.told") == ["The message was not sent: you stopped it."]
+    assert endpoint.requests == []
+    assert len(labels(seeing)) == 1
+    assert seeing.lines(0)[-1] == "How does it look?"
+    seeing.editor.nvim.api.buf_set_lines(document, 0, 1, True, ["Short."])
+    seeing.editor.nvim.command("TypstAI remove")
+    endpoint.reply(answer("Well."))
+    seeing.editor.feed("<C-s>")
+    assert seeing.finished() == "complete"
+    assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_stop_that_overtakes_the_drawing_of_a_page_is_not_lost(
+    seeing: Session, endpoint: Endpoint, is_known: bool
+) -> None:
+    seeing.document(f"{ENDLESS}\n")
+    add(seeing)
+    if is_known:
+        seeing.editor.wait_for("#require('typstai').chat.lines() > 0")
+    seeing.editor.feed("How does it look?<C-s><C-c>")
+    seeing.editor.wait_for("#_G.told > 0")
+    assert seeing.editor.lua("return _G.told") == ["The message was not sent: you stopped it."]
+    assert endpoint.requests == []
 
 
 def test_a_page_is_attached_once_and_counts_as_an_image(seeing: Session) -> None:

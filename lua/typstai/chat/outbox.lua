@@ -93,7 +93,8 @@ local function send_when_known(view, text, attachments, callback)
   local is_given_up = false
   view.give_up = function()
     view.sending, is_given_up = false, true
-    callback({ code = "stopped", message = "The message was not sent: you stopped it." })
+    local err = { code = "stopped", message = "The message was not sent: you stopped it." }
+    callback(err, nil, view)
   end
   require("typstai.chat.opening").when_known(view, function(err, known)
     if is_given_up then

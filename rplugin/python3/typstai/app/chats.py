@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..agent.conversation import BusyError, Conversation, Means
 from ..agent.images import Attached, attach, check_count
@@ -42,6 +42,16 @@ class NotOpenError(TypstAIError):
     code = "not_open"
 
 
+class StoppedError(TypstAIError):
+    """The user stopped a message before it was sent; it is still in the prompt."""
+
+    code = "stopped"
+
+
+_Images: TypeAlias = tuple[tuple[Attached, ...], tuple[str, ...]]
+"""The images of a message, and what to tell the model of them, a sentence each."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Chats:
     """The conversations that were opened since the host started."""
@@ -62,6 +72,10 @@ class Chats:
     _open: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
     _arriving: set[str] = field(default_factory=set[str])
     """Chats whose message is being taken in; `stop` takes them out."""
+    _looking: dict[str, asyncio.Task[_Images]] = field(
+        default_factory=dict[str, "asyncio.Task[_Images]"]
+    )
+    """What reads and draws the images of a message, by chat; `stop` ends it."""
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Two openings at once would both find no chat and make one each."""
 
@@ -86,7 +100,8 @@ class Chats:
     async def send(self, params: Any) -> dict[str, Any]:
         """Start a run for `{chat, text, target, capture, selections, images, previews}`; its id.
 
-        A `stop` that comes before the run has begun ends it as soon as it has.
+        A `stop` that comes before the run has begun ends it as soon as it has; while
+        images are read and pages drawn, it raises `StoppedError`.
         """
         request = decode(Send, params)
         self._arriving.add(request.chat)
@@ -108,7 +123,7 @@ class Chats:
             raise BusyError("Another Neovim is answering in this chat; your text is kept.")
         self._take_in(record, conversation, turns)
         run = await self._run(record, conversation, request)
-        images, told = await self._images(run, choice, request)
+        images, told = await self._unless_stopped(request, self._images(run, choice, request))
         news = await self.recovery.before_send(run.chat, run.target.bufnr)
         await conversation.send(
             request.text,
@@ -130,6 +145,20 @@ class Chats:
         self.editor.emit("TypstAIRunStarted", {"chat": run.chat, "run": run.id})
         return run
 
+    async def _unless_stopped(self, request: Send, images: Coroutine[Any, Any, _Images]) -> _Images:
+        """The images of a message: to draw one may take long. Raises `StoppedError`."""
+        looking = self._looking[request.chat] = asyncio.create_task(images)
+        if request.chat not in self._arriving and (request.images or request.previews):
+            looking.cancel()  # the stop came before
+        try:
+            await asyncio.wait([looking])
+        finally:
+            self._looking.pop(request.chat, None)
+            looking.cancel()
+        if looking.cancelled():
+            raise StoppedError("The message was not sent: you stopped it.")
+        return looking.result()
+
     def _take_in(
         self, record: ChatRecord, conversation: Conversation, turns: Sequence[Turn]
     ) -> None:
@@ -145,9 +174,7 @@ class Chats:
             record, turns = await self.store.load(conversation.chat)
             self._take_in(record, conversation, turns)
 
-    async def _images(
-        self, run: Run, choice: Choice, request: Send
-    ) -> tuple[tuple[Attached, ...], tuple[str, ...]]:
+    async def _images(self, run: Run, choice: Choice, request: Send) -> _Images:
         """The attached images and pages as they are now, and what to tell the model of them.
 
         Raises `SettingsError`, `ImageError`.
@@ -173,6 +200,9 @@ class Chats:
         if chat and chat not in self._open and chat not in self._arriving:
             raise NotOpenError("That chat is not open; open it first.")
         self._arriving -= {chat} if chat else self._arriving.copy()
+        for name, looking in self._looking.items():
+            if chat in (None, name):
+                looking.cancel()
         named = [self._open[chat]] if chat in self._open else []
         chosen = named if chat else list(self._open.values())
         await asyncio.gather(*(conversation.stop() for conversation in chosen))
