@@ -158,7 +158,7 @@ def test_a_server_that_answers_html_gets_the_hint_about_the_address(
 ) -> None:
     session.use(endpoint)
     endpoint.reply(body(b"<html><body>Welcome</body></html>", content_type="text/html"))
-    assert "/v1" in failed(session)
+    assert "a web page came instead of an answer. Check base_url." in failed(session)
 
 
 def test_half_a_stream_is_no_finished_answer_and_stays_on_screen(
