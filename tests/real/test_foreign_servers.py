@@ -1,5 +1,6 @@
 """Our client against servers that nobody here wrote: llmock, which breaks answers on purpose and
-judges the client, fakellm, and LiteLLM's proxy in front of the first where it is installed.
+judges the client, fakellm, mockllm, llm-mock-api, and LiteLLM's proxy in front of the first where
+it is installed.
 
 llama.cpp's own server is asked in `test_local_model.py`. Where none is installed the tests are
 skipped: `sh scripts/foreign-servers`.
@@ -30,6 +31,7 @@ from typstai.agent.providers.base import (
     ModelRequest,
     TextDelta,
     ToolMessage,
+    Usage,
     UserMessage,
 )
 from typstai.agent.providers.client import HttpClients
@@ -37,7 +39,7 @@ from typstai.agent.providers.endpoint import Endpoint
 from typstai.agent.providers.keys import EnvKey
 from typstai.agent.providers.openai import OpenAIModel
 from typstai.agent.providers.retry import Retrying
-from typstai.domain.tool import ToolSpec
+from typstai.domain.tool import ToolCall, ToolSpec
 from typstai.errors import ModelError, StatusError, StreamError
 
 BOUND_SECONDS = 60.0
@@ -60,8 +62,13 @@ def program(name: str) -> str:
 
 
 @asynccontextmanager
-async def running(argv: Sequence[str], folder: Path, **variables: str) -> AsyncGenerator[str, None]:
-    """Start a server on a port of its own choice; its origin, as it prints it."""
+async def running(
+    argv: Sequence[str], folder: Path, *, ready: str = "", **variables: str
+) -> AsyncGenerator[str, None]:
+    """Start a server on a port of its own choice; its origin, as it prints it.
+
+    `ready`: what it prints later, when it really listens.
+    """
     process = await asyncio.create_subprocess_exec(
         *argv,
         cwd=folder,
@@ -73,7 +80,7 @@ async def running(argv: Sequence[str], folder: Path, **variables: str) -> AsyncG
     assert process.stdout is not None
     try:
         async with asyncio.timeout(BOUND_SECONDS):
-            origin = await _origin(process.stdout)
+            origin = await _origin(process.stdout, ready)
         silent = asyncio.create_task(process.stdout.read())  # a full pipe would stop the server
         yield origin
         silent.cancel()
@@ -82,11 +89,12 @@ async def running(argv: Sequence[str], folder: Path, **variables: str) -> AsyncG
         await process.wait()
 
 
-async def _origin(output: asyncio.StreamReader) -> str:
+async def _origin(output: asyncio.StreamReader, ready: str) -> str:
     seen = ""
     while line := (await output.readline()).decode():
         seen += line
-        if found := re.search(r"running on (http://127\.0\.0\.1:\d+)", line):
+        found = re.search(r"(?:running|Listening) on (http://127\.0\.0\.1:\d+)", seen)
+        if found and ready in seen:
             return found[1]
     raise AssertionError(f"the server ended\n{seen}")
 
@@ -292,6 +300,115 @@ async def test_fakellm_answers_and_calls_tools(tmp_path: Path, clients: HttpClie
         assert [(call.name, call.arguments) for call in done.calls] == [
             ("read_document", '{"start_line": 3}')
         ]
+
+
+# --- mockllm ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def mockllm(tmp_path: Path) -> AsyncIterator[str]:
+    # A streamed answer is looked up once more as if it were the question.
+    known = {"responses": {"hello": "Hi, ünïcode ✓", "Hi, ünïcode ✓": "Hi, ünïcode ✓"}}
+    (tmp_path / "responses.yml").write_text(json.dumps(known), encoding="utf-8")
+    argv = [program("mockllm"), "start", "-r", "responses.yml", "-h", "127.0.0.1", "-p", "0"]
+    async with running(argv, tmp_path, ready="startup complete") as origin:
+        yield origin
+
+
+async def test_mockllm_answers_a_character_at_a_time(mockllm: str, clients: HttpClients) -> None:
+    greeting = ModelRequest(system="", messages=(UserMessage(text="hello"),))
+    text, done = await answer(model(mockllm, clients), greeting)
+    assert text == "Hi, ünïcode ✓"
+    assert done.usage.estimated  # it counts nothing
+
+
+async def test_a_history_that_mockllm_cannot_read_is_told_and_no_answer(
+    mockllm: str, clients: HttpClients
+) -> None:
+    call = ToolCall(id="call_1", name="read_document", arguments="{}")
+    done = Done(calls=(call,), finish="stop", usage=Usage())
+    with pytest.raises(StatusError, match=r"failed \(500\): Internal Server Error"):
+        await answer(model(mockllm, clients), with_result("", done))
+
+
+async def test_mockllm_at_a_base_url_without_v1_is_answered_with_the_right_one(
+    mockllm: str, clients: HttpClients
+) -> None:
+    wrong = Endpoint(name="foreign", base_url=mockllm, model="gpt-4o")
+    with pytest.raises(StatusError, match=f"set it to {mockllm}/v1"):
+        await answer(OpenAIModel(wrong, clients), ASK)
+
+
+# --- llm-mock-api -------------------------------------------------------------------------------
+
+PROGRAM = """\
+import asyncio
+from llm_mock_api import MockServer, MockServerOptions
+from llm_mock_api.types.reply import ErrorReply, ReplyObject, ToolCall, Usage
+
+call = ToolCall(name="read_document", args={"start_line": 1})
+server = MockServer(MockServerOptions(log_level="info", default_latency=1, default_chunk_size=3))
+server.when("Read the document").reply(ReplyObject(text="I look.", tools=[call])).times(1)
+server.when("Read the document").reply("Hi there, ünïcode ✓ 日本語")
+server.when("Be busy").reply(ReplyObject(error=ErrorReply(429, "Slow down."))).times(1)
+server.when("Be busy").reply("Here.")
+server.when("Be long").reply(ReplyObject(text="Cut.", usage=Usage(4096, 1)))
+server.when("Say nothing").reply(ReplyObject(text="", reasoning="Hm."))
+server.fallback("Hi there, ünïcode ✓ 日本語")
+asyncio.run(server.run_until_shutdown())
+"""
+
+
+def llm_mock_api(folder: Path) -> AbstractAsyncContextManager[str]:
+    """Through its own interface: its files of rules know no errors and no counts."""
+    (folder / "server.py").write_text(PROGRAM, encoding="utf-8")
+    python = Path(program("llm-mock-api")).with_name("python")
+    return running([str(python), "server.py"], folder)
+
+
+async def test_llm_mock_api_calls_a_tool_and_takes_its_result(
+    tmp_path: Path, clients: HttpClients
+) -> None:
+    async with llm_mock_api(tmp_path) as origin:
+        asked = model(origin, clients)
+        request = ModelRequest(system="", messages=ASK.messages, tools=(READ,))
+        text, done = await answer(asked, request)
+        assert text == "I look."
+        assert [(c.name, json.loads(c.arguments)) for c in done.calls] == [
+            ("read_document", {"start_line": 1})
+        ]
+        assert (await answer(asked, with_result(text, done)))[0] == "Hi there, ünïcode ✓ 日本語"
+
+
+async def test_a_busy_llm_mock_api_is_asked_again(tmp_path: Path, clients: HttpClients) -> None:
+    async with llm_mock_api(tmp_path) as origin:
+        request = ModelRequest(system="", messages=(UserMessage(text="Be busy"),))
+        assert (await answer(Retrying(model(origin, clients)), request))[0] == "Here."
+
+
+async def test_a_request_that_llm_mock_api_says_it_cut_is_remarked(
+    tmp_path: Path, clients: HttpClients
+) -> None:
+    async with llm_mock_api(tmp_path) as origin:
+        long = ModelRequest(system="word " * 9000, messages=(UserMessage(text="Be long"),))
+        _, done = await answer(model(origin, clients), long)
+        assert done.remark.startswith("The server read only 4,096 of at least 9,002 tokens")
+
+
+def test_an_empty_answer_of_llm_mock_api_is_no_success_in_the_chat(
+    session: Session, tmp_path: Path
+) -> None:
+    server = llm_mock_api(tmp_path)
+    with asyncio.Runner() as runner:
+        origin = runner.run(_entered(server))
+        foreign = {"name": "foreign", "base_url": f"{origin}/v1", "model": "gpt-4o"}
+        session.setup(models=[foreign], mode="read")
+        session.document("One line.\n")
+        assert session.ask("Say nothing.") == "incomplete"
+        assert "without an answer" in session.chat()
+        assert session.ask("Read the document.") == "complete"
+        assert "✓ read_document" in session.chat()
+        runner.run(_left(server))
 
 
 # --- LiteLLM's proxy ----------------------------------------------------------------------------
