@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
+import json
+import sqlite3
 import time
 from typing import Any
 
@@ -14,6 +16,7 @@ from endpoint import Endpoint, answer
 from processes import BOUND_SECONDS, descendants
 from session import Session
 
+MODEL = {"name": "test", "model": "scripted", "vision": True}
 PAGES = "#set page(width: 200pt, height: 100pt)\nOne\n\n#pagebreak()\nTwo\n"
 ENDLESS = "#for i in range(100000) { for j in range(10000) { if j < 0 { j } } }"
 GO_TO = """
@@ -27,8 +30,7 @@ return vim.tbl_map(function(item) return item.label end, require("typstai.chat.a
 
 @pytest.fixture
 def seeing(session: Session, endpoint: Endpoint) -> Session:
-    model = {"name": "test", "base_url": endpoint.url, "model": "scripted", "vision": True}
-    session.setup(models=[model])
+    session.setup(models=[{**MODEL, "base_url": endpoint.url}])
     session.editor.lua(
         "_G.told = {} require('typstai.message').sink = function(m) table.insert(_G.told, m) end"
     )
@@ -68,7 +70,7 @@ def test_the_page_under_the_cursor_is_drawn_when_the_message_is_sent(
     text, image = sent(endpoint)
     assert "main.typ (page 2 of 2, rendered; 400 x 200 pixels, attached)" in text["text"]
     assert opened(image).size == (400, 200)
-    assert "+ preview main.typ, page 2 of 2" in seeing.chat()
+    assert "+ preview main.typ, page 2 of 2, 400x200" in seeing.chat()
     seeing.editor.nvim.command("TypstAI remove")
     endpoint.reply(answer("Yes."))
     assert seeing.ask("Sure?") == "complete"
@@ -171,6 +173,36 @@ def test_a_page_is_attached_once_and_counts_as_an_image(seeing: Session) -> None
         seeing.editor.nvim.command(f"TypstAI add image {path}")
     assert len(labels(seeing)) == 4
     assert "at most 4 images" in " ".join(seeing.editor.lua("return _G.told"))
+
+
+def thumbnails(session: Session) -> list[int]:
+    """Sizes in bytes of what is kept of the images of the only message."""
+    with sqlite3.connect(session.data / "chats.sqlite3") as database:
+        bodies = [json.loads(body) for (body,) in database.execute("SELECT body FROM turns")]
+    (message,) = (body for body in bodies if body["role"] == "user")
+    return [len(base64.b64decode(image["thumbnail"])) for image in message["images"]]
+
+
+def test_each_image_is_a_line_of_the_message_and_two_small_thumbnails_are_kept(
+    seeing: Session, endpoint: Endpoint
+) -> None:
+    seeing.document(PAGES)
+    seeing.setup(models=[{**MODEL, "base_url": endpoint.url}], ui={"width": 0.8})
+    add(seeing)
+    for number, side in enumerate((900, 700, 50)):
+        path = seeing.folder / "project" / f"{number}.png"
+        pillow.effect_noise((side, side), 90).save(path)
+        seeing.editor.nvim.command(f"TypstAI add image {path}")
+    endpoint.reply(answer("Four."))
+    assert seeing.ask("What are they?") == "complete"
+    lines = [
+        "+ image 0.png 900x900",
+        "+ image 1.png 700x700",
+        "+ image 2.png 50x50",
+        "+ preview main.typ, page 1 of 2, 400x200",
+    ]
+    assert "\n".join(lines) in seeing.chat()
+    assert [0 < size <= 200 * 1024 for size in thumbnails(seeing)] == [True, True, False, False]
 
 
 def test_a_file_of_another_kind_has_no_preview(seeing: Session) -> None:

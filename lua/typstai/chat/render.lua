@@ -80,13 +80,12 @@ function M.user(turn, glyphs)
     out:add({ { ("+ selection %s:%s"):format(path, range), "TypstAIDim" } })
   end
   for _, image in ipairs(turn.images or {}) do
-    local size = ("%dx%d"):format(image.width, image.height)
-    local label = ("+ image %s %s"):format(Page.clean(image.path), size)
+    local path = Page.clean(image.path)
+    local label = ("+ image %s"):format(path)
     if (image.page or 0) > 0 then
-      local path = Page.clean(image.path)
-      label = ("+ preview %s, page %d of %d"):format(path, image.page, image.pages)
+      label = ("+ preview %s, page %d of %d,"):format(path, image.page, image.pages)
     end
-    out:add({ { label, "TypstAIDim" } })
+    out:add({ { ("%s %dx%d"):format(label, image.width, image.height), "TypstAIDim" } })
   end
   out:add({ { "" } })
   return out:result()
