@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from endpoint import Endpoint, answer
+from endpoint import Endpoint, answer, body
 from proxies import Proxy, SocksProxy
 from typstai.agent.providers.base import ModelRequest, TextDelta, UserMessage
 from typstai.agent.providers.client import HttpClients, proxy_for
@@ -20,10 +20,13 @@ from typstai.agent.providers.endpoint import Endpoint as ModelEndpoint
 from typstai.agent.providers.keys import EnvKey
 from typstai.agent.providers.openai import OpenAIModel
 from typstai.errors import ConnectError
+from typstai.writing.templates import Fragments, Prompt
+from typstai.writing.transport import Address, HttpTransport
 
 HOST = "models.example"
 KEY = "sk-secret-0123456789"
 WORDS = "my-private-words"
+NO_PROMPT = Prompt(system="", message="")
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +261,35 @@ async def test_an_authority_of_ones_own_can_be_a_folder(
     with speaking(certificate) as loopback:
         loopback.reply(answer("safe"))
         assert await ask(at(loopback.url), clients) == "safe"
+
+
+async def test_a_certificate_nobody_vouches_for_is_told_of_an_action_server_too(
+    folder: Path,
+) -> None:
+    with speaking(certify(folder, "loopback", host="127.0.0.1")) as loopback:
+        transport = HttpTransport(Address(url=f"{loopback.origin}/action"))
+        with pytest.raises(ConnectError) as raised:
+            await transport(Fragments(action="fix", target="", params={}), NO_PROMPT)
+        await transport.aclose()
+    assert str(raised.value) == (
+        "The certificate of the action server 127.0.0.1 is not trusted; name your own authority"
+        " with SSL_CERT_FILE."
+    )
+    assert loopback.requests == []
+
+
+async def test_an_authority_of_ones_own_holds_for_text_actions_on_this_machine_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = certify(folder, "loopback", host="127.0.0.1")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:notaport")
+    with speaking(certificate) as loopback:
+        loopback.reply(body(b'{"text": "safe"}'))
+        transport = HttpTransport(Address(url=f"{loopback.origin}/action"))
+        fragments = Fragments(action="fix", target="text", params={})
+        assert await transport(fragments, NO_PROMPT) == "safe"
+        await transport.aclose()
 
 
 async def test_a_self_signed_certificate_gets_no_key_and_no_text(

@@ -122,9 +122,7 @@ class HttpTransport:
                 "action_transport.timeout_ms says how long to wait."
             ) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ConnectError(
-                f"No connection to the action server {self.address.host}: {_reason(error)}."
-            ) from error
+            raise ConnectError(_no_connection(self.address, _reason(error))) from error
 
     async def _exchange(self, body: bytes) -> str:
         client = self._client = self._client or _build(self.address)
@@ -136,6 +134,15 @@ class HttpTransport:
             if not response.is_success:
                 raise _refusal(self.address, response)
             return _text(data, self.address)
+
+
+def _no_connection(address: Address, reason: str) -> str:
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        return (
+            f"The certificate of the action server {address.host} is not trusted; name your own"
+            " authority with SSL_CERT_FILE."
+        )
+    return f"No connection to the action server {address.host}: {reason}."
 
 
 def _body(fragments: Fragments) -> bytes:
@@ -153,8 +160,12 @@ def _build(address: Address) -> httpx.AsyncClient:
     import httpx
 
     try:
+        # Without the environment's proxy its certificates would go too.
         return httpx.AsyncClient(
-            timeout=None, follow_redirects=False, trust_env=not address.is_loopback
+            verify=httpx.create_ssl_context(),
+            timeout=None,
+            follow_redirects=False,
+            trust_env=not address.is_loopback,
         )
     except (ValueError, ImportError, OSError) as error:
         raise SettingsError(
