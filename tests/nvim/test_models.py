@@ -328,6 +328,50 @@ def test_what_cannot_be_attached_is_one_sentence(
     assert message in messages(session)
 
 
+def test_more_selections_than_a_message_takes_are_refused_and_the_others_kept(
+    session: Session, endpoint: Endpoint
+) -> None:
+    session.use(endpoint)
+    document = session.document("\n".join(f"line {number}." for number in range(17)))
+    told(session)
+    for row in range(1, 18):
+        session.show(document)
+        session.editor.nvim.command(f"{row}TypstAI add selection")
+    assert messages(session) == "A message takes at most 16 selections."
+    endpoint.reply(answer("Yes."))
+    assert session.ask("Look.") == "complete"
+    asked = endpoint.requests[0].body["messages"][-1]["content"]
+    assert asked.count("<selection>") == 16
+    assert "line 15." in asked and "line 16." not in asked
+
+
+@pytest.mark.parametrize(("length", "kept"), [(64_000, True), (64_001, False)])
+def test_a_selection_longer_than_a_message_takes_is_refused(
+    session: Session, endpoint: Endpoint, length: int, kept: bool
+) -> None:
+    session.use(endpoint)
+    session.document("é" * length)
+    told(session)
+    session.editor.nvim.command("1TypstAI add selection")
+    endpoint.reply(answer("Yes."))
+    assert session.ask("Look.") == "complete"
+    assert ("<selection>" in endpoint.requests[0].body["messages"][-1]["content"]) is kept
+    refused = session.editor.lua("return _G.told")
+    assert refused == (
+        [] if kept else ["A selection may have 64000 characters; the model reads files itself."]
+    )
+
+
+def test_the_default_model_answers_and_not_the_first(
+    session: Session, endpoint: Endpoint, other: Endpoint
+) -> None:
+    session.setup(models=[entry(endpoint), entry(other, name="mine")], default_model="mine")
+    session.document("text\n")
+    other.reply(answer("Here."))
+    assert session.ask("Hi.") == "complete"
+    assert (len(endpoint.requests), len(other.requests)) == (0, 1)
+
+
 def test_a_selection_is_listed_with_its_lines_and_taken_off(
     session: Session, endpoint: Endpoint
 ) -> None:
