@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from endpoint import Endpoint, Wait, answer, chunk, delta, failure, finish, thought
+from endpoint import DONE, Endpoint, Wait, answer, chunk, delta, failure, finish, thought
 from typstai import settings
 from typstai.app.ghost import FIRST_PAUSE_S, MAX_TOKENS, Ghost
 from typstai.app.models import Models
@@ -104,6 +104,22 @@ async def test_that_a_model_has_nothing_to_add_is_remembered(
 
 async def test_reasoning_is_not_shown(desk: Desk, endpoint: Endpoint) -> None:
     endpoint.reply(thought("What do cats do?"), answer("<think>Hm.</think>", " the mat."))
+    assert (await desk.ask())["text"] == " the mat."
+
+
+async def test_a_model_that_only_thinks_is_told_of_and_nothing_remembered(
+    desk: Desk, endpoint: Endpoint
+) -> None:
+    endpoint.reply(thought("What do cats do? They sit, they"), finish("length"), DONE)
+    endpoint.reply(answer("<think>Hm.</think>"))
+    endpoint.reply(answer(" the mat."))
+    for _ in range(2):
+        failed = await desk.ask()
+        assert failed["reason"] == "failed"
+        assert failed["message"] == (
+            "test only thought and had no room for text; name another model in autocomplete.model,"
+            " or set its reasoning_effort."
+        )
     assert (await desk.ask())["text"] == " the mat."
 
 

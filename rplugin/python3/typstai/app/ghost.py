@@ -20,6 +20,7 @@ from ..agent.providers.base import (
     Done,
     Model,
     ModelRequest,
+    ReasoningDelta,
     TextDelta,
     UserMessage,
 )
@@ -35,6 +36,10 @@ from .requests import decode
 
 MAX_TOKENS = 96
 LOCAL_MAX_TOKENS = 32
+ONLY_THOUGHT = (
+    "only thought and had no room for text; name another model in autocomplete.model, or set its"
+    " reasoning_effort."
+)
 """About a second's work for a processor."""
 FIRST_PAUSE_S = 5.0
 """After the model was busy, if it did not say for how long; doubles each time."""
@@ -156,18 +161,22 @@ class Ghost:
     async def _generate(self, around: Around) -> str:
         model = await self._model()
         request = await self._request(model, around)
-        answer, is_cut = "", False
+        answer, is_cut, has_thought = "", False, False
         async with aclosing(model.stream(request)) as events:
             async for event in events:
                 match event:
                     case TextDelta(text=text):
                         answer += text
+                    case ReasoningDelta():
+                        has_thought = True
                     case Done(finish=finish):
                         is_cut = finish == "length"
                     case _:
                         pass
                 if is_enough(answer, around):
                     break
+        if has_thought and not answer.strip():
+            raise ModelError(f"{model.name} {ONLY_THOUGHT}")
         return continuation(answer, around, is_cut=is_cut)
 
     async def _request(self, model: Model, around: Around) -> ModelRequest:
