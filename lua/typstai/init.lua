@@ -26,6 +26,9 @@ function M.setup(opts)
   if package.loaded["typstai.host"] then
     require("typstai.host").options_changed()
   end
+  if #config.get().actions.custom > 0 then
+    require("typstai.actions.plugs").define_own()
+  end
   local autocomplete = config.get().autocomplete
   if autocomplete.enabled or #autocomplete.projects > 0 then
     require("typstai.ghost").start()

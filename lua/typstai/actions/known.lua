@@ -18,19 +18,25 @@ M.BUILT_IN = {
   { id = "redact", title = "Redact personal data" },
 }
 
+--- The user's own actions.
+---@return typstai.Action[]
+function M.own()
+  local found = {}
+  for _, own in ipairs(require("typstai.config").get().actions.custom) do
+    if type(own) == "table" and type(own.id) == "string" then
+      table.insert(found, { id = own.id, title = own.title or own.id })
+    end
+  end
+  return found
+end
+
 --- Every action there is: the built-in ones, then the user's own.
 ---@return typstai.Action[]
 function M.list()
-  local options = require("typstai.config").get().actions
   local all = vim.tbl_filter(function(action)
-    return action.id ~= "redact" or options.redact
+    return action.id ~= "redact" or require("typstai.config").get().actions.redact
   end, M.BUILT_IN)
-  for _, own in ipairs(options.custom) do
-    if type(own) == "table" and own.id then
-      table.insert(all, { id = own.id, title = own.title or own.id })
-    end
-  end
-  return all
+  return vim.list_extend(all, M.own())
 end
 
 --- The action of that name, or nil.
