@@ -525,13 +525,31 @@ def test_the_keys_of_typst_buffers_can_be_removed_and_leave_the_users_own(
     assert not left & maps
 
 
-def test_opening_a_typst_file_costs_less_than_a_millisecond(editor: Editor) -> None:
-    editor.nvim.command("runtime! ftplugin/typst.lua")
-    attach = "require('typstai.actions.keys').attach()"
-    editor.lua(attach)
-    source = f"local t = vim.uv.hrtime(); vim.cmd.runtime('ftplugin/typst.lua') {attach}"
-    took = [editor.lua(source + " return (vim.uv.hrtime() - t) / 1e6") for _ in range(5)]
-    assert min(took) < 1
+COSTS = """
+local function milliseconds(work)
+  local began = vim.uv.hrtime()
+  work()
+  return (vim.uv.hrtime() - began) / 1e6
+end
+local ours, theirs = math.huge, math.huge
+for _ = 1, 25 do
+  ours = math.min(ours, milliseconds(function()
+    vim.cmd.runtime("ftplugin/typst.lua")
+    require("typstai.actions.keys").attach()
+  end))
+  theirs = math.min(theirs, milliseconds(function()
+    vim.cmd("unlet! b:did_ftplugin | runtime! ftplugin/markdown.vim")
+  end))
+end
+return { ours, theirs }
+"""
+
+
+def test_opening_a_typst_file_costs_no_more_than_twice_neovims_own_plugin_for_markdown(
+    editor: Editor,
+) -> None:
+    ours, theirs = editor.lua(COSTS)
+    assert ours < 2 * theirs
 
 
 def test_a_name_that_an_answer_lost_is_told_but_for_a_translation(
