@@ -156,7 +156,8 @@ def test_a_stop_that_overtakes_the_drawing_of_a_page_is_not_lost(
     add(seeing)
     if is_known:
         seeing.editor.wait_for("#require('typstai').chat.lines() > 0")
-    seeing.editor.feed("How does it look?<C-s><C-c>")
+    seeing.editor.feed("How does it look?<C-s>")
+    seeing.editor.feed("<C-c>")
     seeing.editor.wait_for("#_G.told > 0")
     assert seeing.editor.lua("return _G.told") == ["The message was not sent: you stopped it."]
     assert endpoint.requests == []
