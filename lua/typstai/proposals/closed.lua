@@ -4,8 +4,6 @@ local M = {}
 
 local api = vim.api
 
-local BYTE_ORDER_MARK = "\239\187\191"
-
 ---@class typstai.ClosedFile
 ---@field stamp string tells one state of the file from the next
 ---@field lines string[]
@@ -13,41 +11,17 @@ local BYTE_ORDER_MARK = "\239\187\191"
 ---@type table<integer, typstai.ClosedFile> by buffer
 local files = {}
 
-local function ends_in_cr(lines)
-  for _, line in ipairs(lines) do
-    if line:sub(-1) ~= "\r" then
-      return false
-    end
-  end
-  return #lines > 0
-end
-
--- The lines that Neovim's defaults make of the bytes of a file.
-local function lines_of(data)
-  if vim.startswith(data, BYTE_ORDER_MARK) then
-    data = data:sub(#BYTE_ORDER_MARK + 1)
-  end
-  if not require("typstai.text.utf8").characters({ data }) then
-    data = vim.iconv(data, "latin1", "utf-8") or data
-  end
-  local lines = vim.split(data, "\n", { plain = true })
-  if lines[#lines] == "" and #lines > 1 then
-    table.remove(lines)
-  end
-  local is_dos = ends_in_cr(lines)
-  return vim.tbl_map(function(line)
-    line = is_dos and line:sub(1, -2) or line
-    return (line:gsub("%z", "\n"))
-  end, lines)
-end
-
+-- The lines of a file as Neovim's defaults would open it; nil when it cannot be read.
 local function read(path)
-  local file = io.open(path, "rb")
-  local data = file and file:read("*a")
-  if file then
-    file:close()
+  local is_read, lines = pcall(vim.fn.readfile, path)
+  if not is_read then
+    return nil
+  elseif not require("typstai.text.utf8").characters(lines) then
+    lines = vim.tbl_map(function(line)
+      return vim.iconv(line, "latin1", "utf-8") or line
+    end, lines)
   end
-  return data
+  return #lines > 0 and lines or { "" }
 end
 
 local function file_of(bufnr)
@@ -58,8 +32,8 @@ local function file_of(bufnr)
   end
   local stamp = ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
   if not files[bufnr] or files[bufnr].stamp ~= stamp then
-    local data = read(path)
-    files[bufnr] = data and { stamp = stamp, lines = lines_of(data) }
+    local lines = read(path)
+    files[bufnr] = lines and { stamp = stamp, lines = lines }
   end
   return files[bufnr]
 end

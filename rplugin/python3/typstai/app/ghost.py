@@ -36,11 +36,11 @@ from .requests import decode
 
 MAX_TOKENS = 96
 LOCAL_MAX_TOKENS = 32
+"""About a second's work for a processor."""
 ONLY_THOUGHT = (
     "only thought and had no room for text; name another model in autocomplete.model, or set its"
     " reasoning_effort."
 )
-"""About a second's work for a processor."""
 FIRST_PAUSE_S = 5.0
 """After the model was busy, if it did not say for how long; doubles each time."""
 LONGEST_PAUSE_S = 300.0
