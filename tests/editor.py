@@ -33,6 +33,17 @@ class Editor:
     def feed(self, keys: str) -> None:
         """Type keys as a user would (`<CR>` notation), and wait until they are processed."""
         self.nvim.api.input(keys)
+        self._wait_until_taken(keys)
+
+    def press(self, keys: str) -> None:
+        """Type keys that are taken when Neovim comes to them, and wait until they are processed.
+
+        For `<C-c>`: typed as in `feed` while Neovim is at work, it is Vim's interrupt and no key.
+        """
+        self.nvim.api.feedkeys(self.nvim.replace_termcodes(keys), "t", False)
+        self._wait_until_taken(keys)
+
+    def _wait_until_taken(self, keys: str) -> None:
         deadline = time.monotonic() + BOUND_MS / 1000
         while self.lua("return vim.fn.getchar(1)") != 0:
             assert time.monotonic() < deadline, f"keys were never taken: {keys}\n{self.state()}"

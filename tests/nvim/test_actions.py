@@ -353,12 +353,12 @@ def test_stopping_ends_the_request_and_gives_the_key_back(writer: Writer, way: s
     writer.endpoint.reply(delta("Half"), Wait("never"))
     writer.editor.feed(r"2j\wrip")
     writer.endpoint.wait_reached("never")
-    writer.editor.feed(STOPPING[way])
+    writer.editor.press(STOPPING[way])
     assert writer.outcome() == ("failed", "aborted")
     writer.endpoint.requests[0].connection.wait_closed()
     assert writer.told() == ["rephrase: stopped."]
     assert writer.marks() == []
-    writer.editor.feed("<C-c>")
+    writer.editor.press("<C-c>")
     assert writer.editor.nvim.vars["mine"] == 1
 
 

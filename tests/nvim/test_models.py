@@ -151,7 +151,7 @@ def test_the_countdown_can_be_stopped_by_its_key(session: Session, endpoint: End
     endpoint.reply(failure(503, "down", retry_after="60"))
     session.send("Hi.")
     session.editor.wait_for(CHAT_HAS, "Trying again in ")
-    session.editor.feed("<C-c>")
+    session.editor.press("<C-c>")
     assert session.finished() == "cancelled"
     assert "Trying again" not in session.chat()
     assert len(endpoint.requests) == 1

@@ -81,7 +81,7 @@ def test_a_message_stopped_before_the_chat_is_loaded_is_not_sent(
     chat: ChatScreen, editor: Editor
 ) -> None:
     editor.feed(":TypstAI<CR>Fix it<C-s>")
-    editor.feed("<C-c>")
+    editor.press("<C-c>")
     _arrive(chat)
     assert chat.calls("chat.send") == []
     assert chat.prompt() == "Fix it"
@@ -155,7 +155,7 @@ def test_a_chat_deleted_during_its_answer_shows_and_stops_it_when_opened_again(
     session.editor.wait_for(HAS, "Alpha")
     endpoint.release("go")
     session.editor.wait_for(HAS, "Alpha beta")
-    session.editor.feed("<C-c>")
+    session.editor.press("<C-c>")
     assert session.finished() == "cancelled"
 
 

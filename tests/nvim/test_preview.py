@@ -134,7 +134,7 @@ def test_a_stop_while_a_page_is_drawn_sends_nothing_and_keeps_the_message(
     add(seeing)
     seeing.editor.feed("How does it look?<C-s>")
     drawing(seeing)
-    seeing.editor.feed(stop)
+    seeing.editor.press(stop)
     seeing.editor.wait_for("#_G.told > 0")
     assert seeing.editor.lua("return _G.told") == ["The message was not sent: you stopped it."]
     assert endpoint.requests == []
@@ -157,7 +157,7 @@ def test_a_stop_that_overtakes_the_drawing_of_a_page_is_not_lost(
     if is_known:
         seeing.editor.wait_for("#require('typstai').chat.lines() > 0")
     seeing.editor.feed("How does it look?<C-s>")
-    seeing.editor.feed("<C-c>")
+    seeing.editor.press("<C-c>")
     seeing.editor.wait_for("#_G.told > 0")
     assert seeing.editor.lua("return _G.told") == ["The message was not sent: you stopped it."]
     assert endpoint.requests == []

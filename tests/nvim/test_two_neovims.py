@@ -119,7 +119,7 @@ def test_an_answer_that_grows_in_another_neovim_is_shown_as_far_as_it_is_and_sto
         "_G.told = {} require('typstai.message').sink = "
         "function(message) table.insert(_G.told, message) end"
     )
-    session.editor.feed("<Esc><C-c>")
+    session.editor.press("<Esc><C-c>")
     session.editor.wait_for("#_G.told > 0")
     assert session.editor.lua("return _G.told") == [
         "Another Neovim is answering in this chat: stop it there."
