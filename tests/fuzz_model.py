@@ -7,10 +7,12 @@ by the number of their undo step.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count, groupby
 from typing import Any
+
+from fuzz_past import Kept, Past, Plan
 
 Step = dict[str, Any]
 Key = tuple[str, str]
@@ -62,6 +64,11 @@ class Model:
     accepting: bool = False
     target: tuple[str, int, list[str]] | None = None
     """A lone proposal, the text it was made on (by undo step), and the text it proposes."""
+    past: Past = field(default_factory=Past)
+    planned: Plan | None = None
+    """What the writer was shown that a revert would take back."""
+    looked: tuple[Kept, list[str]] | None = None
+    """The snapshot that the writer looks at, and the text that it was compared with."""
 
     def __post_init__(self) -> None:
         self.states[0] = fresh_all(self.start)
@@ -77,33 +84,44 @@ class Model:
     def follow(self, step: Step, seen: Any) -> None:
         """Take one step: what it changed, then what is listed after it."""
         self.accepting = step["name"] in ("accept", "accept_all", "apply")
-        match step["name"]:
-            case "undo":
-                assert seen["undo"] == self.parents.get(self.undo, self.undo)
-                self._go_to(seen["undo"])
-            case "redo":
-                assert seen["undo"] == self.undo or self.parents[seen["undo"]] == self.undo
-                self._go_to(seen["undo"])
-            case "accept" | "accept_all":
-                self._accept(step, seen)
-            case "apply":
-                first, last = rows(step, self.now)
-                new = derived(self.now[first:last], step["lines"])
-                wanted = [*self.now[:first], *new, *self.now[last:]]
-                made = [line.text for line in wanted] != self.text
-                assert seen["steps"] == self.steps + made
-                self._become(wanted if made else self.now, seen)
-            case name if name in WRITING:
-                self._become(WRITING[name](step, self.now, seen["lines"]), seen)
-                if name in ("sort", "rewrite"):
-                    self._disturb()
-            case _:
-                assert seen["undo"] == self.undo
+        follow = self._steps().get(step["name"], self._stay)
+        follow(step, seen)
         assert seen["lines"] == self.text
-        if step["name"] == "restart":
+        if step["name"] in ("restart", "kill"):
             assert seen["answer"] == len(seen["listed"])
         self._check(seen["listed"])
         self._note_target(step, seen)
+
+    def _steps(self) -> dict[str, Callable[[Step, Any], None]]:
+        return {
+            "undo": self._undo,
+            "redo": self._redo,
+            "accept": self._accept,
+            "accept_all": self._accept,
+            "apply": self._apply,
+            "plan": self._plan,
+            "revert": self._revert,
+            "look": self._look,
+            "restore": self._restore,
+            "keep": self._keep,
+            **dict.fromkeys(WRITING, self._write),
+        }
+
+    def _stay(self, _: Step, seen: Any) -> None:
+        assert seen["undo"] == self.undo
+
+    def _write(self, step: Step, seen: Any) -> None:
+        self._become(WRITING[step["name"]](step, self.now, seen["lines"]), seen)
+        if step["name"] in ("sort", "rewrite"):
+            self._disturb()
+
+    def _undo(self, _: Step, seen: Any) -> None:
+        assert seen["undo"] == self.parents.get(self.undo, self.undo)
+        self._go_to(seen["undo"])
+
+    def _redo(self, _: Step, seen: Any) -> None:
+        assert seen["undo"] == self.undo or self.parents[seen["undo"]] == self.undo
+        self._go_to(seen["undo"])
 
     def _become(self, new: list[Line], seen: Any) -> None:
         if seen["undo"] == self.undo:
@@ -123,28 +141,113 @@ class Model:
         for hunk in self.hunks.values():
             hunk.disturbed = True
 
+    def _apply(self, step: Step, seen: Any) -> None:
+        first, last = rows(step, self.now)
+        new = derived(self.now[first:last], step["lines"])
+        wanted = [*self.now[:first], *new, *self.now[last:]]
+        before = self.text
+        made = [line.text for line in wanted] != before
+        assert seen["steps"] == self.steps + made
+        self._become(wanted if made else self.now, seen)
+        if made:
+            self.past.wrote(step["chat"], step["chat"] + step["run"], before, self.text)
+
     def _accept(self, step: Step, seen: Any) -> None:
-        """Exactly the pending ones of those named land, as one undo step."""
+        """Exactly the pending ones of those named land, as one undo step for each run."""
+        target, before = self.target, self.undo
+        result = (seen.get("answer") or {}).get("result")
+        accepted = sum(self._land(step, seen, told) for told in seen["within"])
+        assert (result["accepted"] if result else 0) == accepted
+        assert self._chosen(step, seen) == []
+        assert seen["steps"] == self.steps
+        if target and step == {"name": "accept_all"} and target[1] == before:
+            assert self.text == target[2]
+
+    def _chosen(self, step: Step, seen: Any, run: str | None = None) -> list[tuple[Any, Any]]:
+        """The pending hunks that a step names, each with its proposal."""
         answer = seen.get("answer") or {}
-        chosen = [
-            hunk
+        return [
+            (item, hunk)
             for item in self.listed
             for hunk in item["hunks"]
             if hunk["state"] == "pending"
+            and run in (None, item["run"])
             and answer.get("id", item["id"]) == item["id"]
             and answer.get("hunk", hunk["id"]) == hunk["id"]
             and (step["name"] == "accept" or step.get("chat") in (None, item["chat"]))
         ]
-        made = fitting(chosen)
-        result = answer.get("result")
-        assert (result["accepted"] if result else 0) == len(made)
+
+    def _land(self, step: Step, seen: Any, told: Any) -> int:
+        """What is accepted of one run lands together; how many hunks."""
+        chosen = self._chosen(step, seen, told["run"])
+        made = fitting([hunk for _, hunk in chosen])
+        before = self.text
         # A hunk that was edited until it changes nothing makes no step.
-        assert seen["steps"] == self.steps + any(hunk["old"] != hunk["new"] for hunk in made)
-        target = self.target
-        before = self.undo
-        self._become(applied(self.now, made), seen)
-        if target and step == {"name": "accept_all"} and target[1] == before:
-            assert self.text == target[2]
+        changes = any(hunk["old"] != hunk["new"] for hunk in made)
+        assert told["steps"] == self.steps + changes
+        self._become(applied(self.now, made), told)
+        assert told["lines"] == self.text
+        if made:
+            self.past.wrote(chosen[0][0]["chat"], told["run"], before, self.text)
+        self._check(told["listed"])
+        return len(made)
+
+    def _plan(self, _: Step, seen: Any) -> None:
+        answer = seen["answer"]
+        self.planned = self.past.plan(answer["run"])
+        assert ("err" in answer) == (self.planned is None)
+
+    def _revert(self, _: Step, seen: Any) -> None:
+        """Only texts that a run left are taken back, each to the text before it."""
+        answer = seen["answer"]
+        plan = self.planned or self.past.plan(answer["run"])
+        outcome = plan.outcome(self.text) if plan else []
+        assert answer["reverted"] == [run for run, _ in outcome]
+        assert bool(outcome) == ("err" not in answer)
+        for told, (run, text) in zip(seen["within"], outcome, strict=True):
+            assert told["run"] == run
+            self._put(text, told)
+        self.past.took_back([run for run, _ in outcome])
+        self.planned = None
+
+    def _keep(self, step: Step, seen: Any) -> None:
+        self._stay(step, seen)
+        self.past.keep("automatic", self.text)
+
+    def _look(self, step: Step, seen: Any) -> None:
+        self._stay(step, seen)
+        kept, answer = self.past.snapshots[::-1], seen["answer"]
+        assert [(item["kind"], item["lines"]) for item in answer["snapshots"]] == [
+            (item.kind, item.text) for item in kept
+        ]
+        self.looked = (kept[answer["index"]], self.text) if kept else None
+
+    def _restore(self, _: Step, seen: Any) -> None:
+        """What was shown is put back, if what it was compared with still stands."""
+        looked, self.looked = self.looked, None
+        if looked is None:
+            assert "answer" not in seen
+            return
+        refusal = self._why_not_restored(*looked)
+        assert seen["answer"].get("err") == refusal
+        if refusal is None:
+            self.past.keep("before_restore", self.text)
+            self._put(looked[0].text, seen)
+
+    def _why_not_restored(self, kept: Kept, compared: list[str]) -> str | None:
+        if not any(item is kept for item in self.past.snapshots):
+            return "storage"
+        if compared != self.text:
+            return "changed"
+        return "no_change" if kept.text == self.text else None
+
+    def _put(self, text: list[str], seen: Any) -> None:
+        """A text that stood before comes back, as one undo step."""
+        assert seen["steps"] == self.steps + 1
+        self._become(put(self.now, text), seen)
+        assert seen["lines"] == self.text
+        self._disturb()
+        self._check(seen["listed"])
 
     def _note_target(self, step: Step, seen: Any) -> None:
         alone = len(seen["listed"]) == 1
@@ -172,7 +275,7 @@ class Model:
         stand = self.now[start : start + size]
         awaited = self.hunks.get(key)
         if awaited is None:
-            assert hunk["state"] == "pending"
+            assert hunk["state"] == "pending", (key, hunk, self.text)
             between = [(self._row(start - 1), self._row(start))]
             unique = has_landmark(stand, self.text)
             if is_part(hunk):
@@ -182,7 +285,7 @@ class Model:
             assert not self._must_be_pending(awaited, size), (key, hunk)
             return
         assert 0 <= start <= len(self.now)
-        assert standing(hunk, [line.text for line in stand]) == hunk["old"]
+        assert standing(hunk, [line.text for line in stand]) == hunk["old"], (key, hunk, self.text)
         if size == 0:
             self._check_insertion(awaited, start, (key, hunk))
         if not any(same(stand, place) for place in awaited.places):
@@ -277,6 +380,24 @@ def _new_texts(now: list[Line], hunks: list[Any]) -> list[list[str]]:
         written = "\n".join(hunk["new"]).encode()
         line = line[: hunk["start_col"]] + written + line[hunk["finish_col"] :]
     return [line.decode().split("\n")]
+
+
+def put(now: list[Line], text: Sequence[str]) -> list[Line]:
+    """The lines once they read as `text`: above and below what differs they stay themselves."""
+    old = [line.text for line in now]
+    top = common(old, text)
+    bottom = common(old[top:][::-1], text[top:][::-1])
+    middle = slice(top, len(now) - bottom)
+    new = derived(now[middle], text[top : len(text) - bottom])
+    return [*now[:top], *new, *now[len(now) - bottom :]] or fresh_all([""])
+
+
+def common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many of the first elements are the same."""
+    return next(
+        (i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
+        min(len(one), len(other)),
+    )
 
 
 def derived(old: Sequence[Line], texts: Iterable[str]) -> list[Line]:

@@ -1,9 +1,26 @@
 -- Plays a story of the writer's, the agent's and Neovim's steps in one call, and tells
 -- after each step what the buffer holds and what is listed. It judges nothing.
+local accept = require("typstai.proposals.accept")
 local proposals = require("typstai.proposals")
+local recovery = require("typstai.recovery")
+local rpc = require("typstai.rpc")
+local snapshots = require("typstai.recovery.snapshots")
 local api = vim.api
 
+local WAIT_MS = 30000
+
 local M = {}
+
+-- Chats and runs of one story are not those of another: the store remembers all.
+local story_id = ""
+
+local function own(name)
+  return name and story_id .. name
+end
+
+local function plain(name)
+  return name:sub(#story_id + 1)
+end
 
 local function line_count()
   return api.nvim_buf_line_count(0)
@@ -118,8 +135,8 @@ local function wire(step, hunks)
     id = "p" .. arrived,
     bufnr = api.nvim_get_current_buf(),
     path = "main.typ",
-    chat = step.chat,
-    run = "",
+    chat = own(step.chat),
+    run = own(step.chat .. step.run),
     call = "k",
     source = "patch_document",
     verdict = "",
@@ -186,7 +203,7 @@ function agent.take_over(step)
   local args = wire(step, hunks)
   args.takes_over = {}
   for i, hunk in
-    ipairs(require("typstai.proposals.pending").list({ bufnr = args.bufnr, chat = step.chat }))
+    ipairs(require("typstai.proposals.pending").list({ bufnr = args.bufnr, chat = args.chat }))
   do
     if (step.col + i) % 2 == 0 then
       table.insert(args.takes_over, { proposal = hunk.proposal, hunk = hunk.hunk })
@@ -199,7 +216,7 @@ end
 function agent.restart()
   local refused = 0
   for _, item in ipairs(proposals.list()) do
-    local args = wire({ chat = "c1" }, { { id = "h1", row0 = 0, old = {}, new = { "twice" } } })
+    local args = wire({ chat = "c1", run = "" }, { { id = "h1", row0 = 0, old = {}, new = { "twice" } } })
     args.id = item.id
     local _, err = proposals.propose(args)
     refused = refused + (err and err.code == "duplicate" and 1 or 0)
@@ -239,11 +256,11 @@ decision.accept = one_or_whole("accept")
 decision.reject = one_or_whole("reject")
 
 function decision.accept_all(step)
-  return { chat = step.chat, result = proposals.accept_all(step.chat) }
+  return { chat = step.chat, result = proposals.accept_all(own(step.chat)) }
 end
 
 function decision.reject_all(step)
-  return { chat = step.chat, result = proposals.reject_all(step.chat) }
+  return { chat = step.chat, result = proposals.reject_all(own(step.chat)) }
 end
 
 function decision.edit(step)
@@ -265,15 +282,100 @@ function decision.turn()
   end, 1)
 end
 
-local STEPS = vim.tbl_extend("error", writer, agent, decision)
+-- What a function that goes through Python answers, as { err, result }.
+local function answered(call, ...)
+  local answer
+  local args = { ... }
+  table.insert(args, function(err, result)
+    answer = { err = err, result = result }
+  end)
+  call(unpack(args))
+  assert(vim.wait(WAIT_MS, function()
+    return answer ~= nil
+  end, 1), "Python never answered")
+  return answer
+end
+
+local past = {}
+---@type string[] the runs whose hunks were accepted
+local runs = {}
+local planned, chosen
+
+local function pick_run(step)
+  return runs[step.row % math.max(#runs, 1) + 1] or own("none")
+end
+
+-- The writer is asked about it, and meanwhile goes on.
+function past.plan(step)
+  local run = pick_run(step)
+  local answer = answered(recovery.plan, { run = run })
+  planned = answer.result
+  return { run = plain(run), err = answer.err and answer.err.code }
+end
+
+function past.revert(step)
+  local run = pick_run(step)
+  local answer = planned and answered(recovery.finish, planned) or answered(recovery.revert, run)
+  planned = nil
+  local reverted = vim.tbl_map(plain, answer.result and answer.result.reverted or {})
+  return { run = plain(run), reverted = reverted, err = answer.err and answer.err.code }
+end
+
+local function listed_snapshots()
+  local answer = answered(snapshots.of_buffer, api.nvim_get_current_buf())
+  assert(not answer.err, vim.inspect(answer.err))
+  return answer.result
+end
+
+-- The writer looks at what one of them would change.
+function past.look(step)
+  local found = listed_snapshots()
+  local live = require("typstai.recovery.journal").hash(api.nvim_buf_get_lines(0, 0, -1, true))
+  chosen = { snapshot = found[step.row % math.max(#found, 1) + 1], hash = live }
+  return { snapshots = found, index = chosen.snapshot and step.row % #found }
+end
+
+function past.restore()
+  local snapshot = chosen and chosen.snapshot
+  local hash = chosen and chosen.hash
+  chosen = nil
+  if snapshot then
+    local answer = answered(function(callback)
+      snapshots.restore(snapshot.id, callback, hash)
+    end)
+    return { id = snapshot.id, err = answer.err and answer.err.code }
+  end
+end
+
+-- The story stops here for one to keep the text as after an answer.
+function past.keep() end
+
+-- The helper process dies; the next call to Python starts another one.
+function past.kill()
+  local host = require("typstai.host")
+  local pid = host.pid
+  if pid then
+    vim.uv.kill(pid, "sigkill")
+    assert(vim.wait(WAIT_MS, function()
+      return host.pid ~= pid
+    end, 1), "the helper process did not die")
+  end
+  return agent.restart()
+end
+
+local STEPS = vim.tbl_extend("error", writer, agent, decision, past)
 
 local function listed()
   local found = proposals.list()
   for _, item in ipairs(found) do
-    item.chat = require("typstai.proposals.hunks").get(item.id).chat
+    local proposal = require("typstai.proposals.hunks").get(item.id)
+    item.chat, item.run = plain(proposal.chat), plain(proposal.run)
   end
   return found
 end
+
+---@type table[] what was told within the step
+local within = {}
 
 local function tell(answer)
   local tree = vim.fn.undotree()
@@ -283,7 +385,42 @@ local function tell(answer)
     steps = tree.seq_last,
     listed = listed(),
     answer = answer,
+    within = within,
   }
+end
+
+-- One step may write for several runs: what stands is told after each.
+local function tell_after(module, name, run_of)
+  local original = module[name]
+  module[name] = function(...)
+    local results = vim.F.pack_len(original(...))
+    local told = tell()
+    told.within, told.run = nil, plain(run_of(...) or "")
+    table.insert(within, told)
+    return vim.F.unpack_len(results)
+  end
+end
+
+tell_after(accept, "give_up", function(group)
+  local run = group[1].proposal.run
+  local has_written = vim.iter(group):any(function(hunk)
+    return hunk.state == "accepted"
+  end)
+  if has_written and not vim.tbl_contains(runs, run) then
+    table.insert(runs, run)
+  end
+  return run
+end)
+tell_after(recovery, "write", function(_, _, entry)
+  return entry.run
+end)
+
+-- Python remembers the texts; of the proposals, which it never made, it is not told.
+local call = rpc.call
+rpc.call = function(method, ...)
+  if method ~= "proposal.resolved" then
+    call(method, ...)
+  end
 end
 
 -- Every text that undo can reach, by walking the whole tree.
@@ -309,30 +446,46 @@ local function written(path)
   return data
 end
 
---- Plays a story on a fresh buffer.
----@param story { lines: string[], format: string, steps: table[], path: string }
-function M.play(story)
+--- Opens a fresh buffer for a story; the document that it is.
+---@param story { id: string, lines: string[], format: string, path: string }
+---@return string
+function M.begin(story)
+  story_id, runs, planned, chosen = story.id, {}, nil, nil
   vim.o.showmode, vim.o.report = false, 9999
   vim.cmd("silent enew!")
+  api.nvim_buf_set_name(0, story.path)
   vim.bo.undolevels = -1
   api.nvim_buf_set_lines(0, 0, -1, true, story.lines)
   vim.bo.undolevels = 1000
   vim.bo.fileformat = story.format
   vim.bo.autoindent, vim.bo.formatoptions, vim.bo.modified = false, "", false
+  return require("typstai.recovery.journal").document(api.nvim_get_current_buf())
+end
+
+--- Plays some steps of the story; what was seen after each.
+---@param steps table[]
+---@return table[]
+function M.go(steps)
   local trace = {}
-  for i, step in ipairs(story.steps) do
+  for i, step in ipairs(steps) do
+    within = {}
     local answer = STEPS[step.name](step)
     -- Neovim ends an undo step at each of the user's commands.
     vim.bo.undolevels = vim.bo.undolevels
     trace[i] = tell(answer)
   end
+  return trace
+end
+
+--- Ends the story: nothing is left pending, and the buffer is gone.
+---@param path string where the text is written
+function M.finish(path)
   proposals.reject_all()
   decision.turn()
   local last = {
-    trace = trace,
     lines = api.nvim_buf_get_lines(0, 0, -1, true),
     drawn = drawn(),
-    data = vim.base64.encode(written(story.path)),
+    data = vim.base64.encode(written(path)),
     reachable = reachable(),
   }
   vim.cmd("silent bwipeout!")
