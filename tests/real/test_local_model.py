@@ -68,7 +68,7 @@ def said(session: Session, name: str) -> str:
 
 
 def is_english(text: str) -> bool:
-    """Whether a model spoke: what it says is its own, and differs each time."""
+    """Whether a model spoke: what it says is its own."""
     return re.search(r"\b(the|a|an|of|to|for|and|in|is)\b", text, re.IGNORECASE) is not None
 
 

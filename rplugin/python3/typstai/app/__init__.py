@@ -107,7 +107,7 @@ class App:
     async def _shutdown(self) -> None:
         if self._services.done() and self._services.exception() is None:
             await self._services.result().close()
-        self._bridge.stop()
+        self._bridge.exit()
 
 
 def _code(error: TypstAIError) -> str:

@@ -9,8 +9,10 @@ that knows about it. Context variables do not cross the bridge.
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import pynvim
 
@@ -42,9 +44,13 @@ class Bridge:
         """Answer a call that came from Lua; does not wait."""
         self._nvim.exec_lua(_REPLY, request_id, error, result, async_=True)
 
-    def stop(self) -> None:
-        """End the host's loop, and with it the process."""
-        self._nvim.stop_loop()
+    def exit(self) -> NoReturn:
+        """End the process, in which nothing is left to do: Neovim waits for that.
+
+        Taking down an interpreter with all that it has loaded would double the wait.
+        """
+        logging.shutdown()
+        os._exit(0)
 
     def _request(self, answer: asyncio.Future[Any], name: str, args: dict[str, Any]) -> None:
         try:

@@ -21,7 +21,8 @@ NAME = "local"
 CONTEXT_TOKENS = 4096
 """Half of its window: it was trained on English, and other languages take more tokens."""
 MAX_TOKENS = 256
-TEMPERATURE = 0.2
+TEMPERATURE = 0.0
+"""Always the likeliest word: a model this small wanders off at every other one."""
 _SYSTEM = """\
 You are a helpful writing assistant. Answer briefly. Text between <selection> tags is the \
 writer's own text."""
