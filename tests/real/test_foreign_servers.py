@@ -62,13 +62,8 @@ def program(name: str) -> str:
 
 
 @asynccontextmanager
-async def running(
-    argv: Sequence[str], folder: Path, *, ready: str = "", **variables: str
-) -> AsyncGenerator[str, None]:
-    """Start a server on a port of its own choice; its origin, as it prints it.
-
-    `ready`: what it prints later, when it really listens.
-    """
+async def running(argv: Sequence[str], folder: Path, **variables: str) -> AsyncGenerator[str, None]:
+    """Start a server on a port of its own choice; its origin, as it prints it."""
     process = await asyncio.create_subprocess_exec(
         *argv,
         cwd=folder,
@@ -80,8 +75,9 @@ async def running(
     assert process.stdout is not None
     try:
         async with asyncio.timeout(BOUND_SECONDS):
-            origin = await _origin(process.stdout, ready)
-        silent = asyncio.create_task(process.stdout.read())  # a full pipe would stop the server
+            origin = await _origin(process.stdout)
+            silent = asyncio.create_task(process.stdout.read())  # a full pipe would stop the server
+            await _listens(origin)
         yield origin
         silent.cancel()
     finally:
@@ -89,14 +85,27 @@ async def running(
         await process.wait()
 
 
-async def _origin(output: asyncio.StreamReader, ready: str) -> str:
+async def _origin(output: asyncio.StreamReader) -> str:
     seen = ""
     while line := (await output.readline()).decode():
         seen += line
         found = re.search(r"(?:running|Listening) on (http://127\.0\.0\.1:\d+)", seen)
-        if found and ready in seen:
+        if found:
             return found[1]
     raise AssertionError(f"the server ended\n{seen}")
+
+
+async def _listens(origin: str) -> None:
+    """Wait until a connection is taken: some print their origin a moment before."""
+    host, port = origin.removeprefix("http://").split(":")
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(host, int(port))
+        except ConnectionRefusedError:
+            await asyncio.sleep(0.01)
+        else:
+            writer.close()
+            return
 
 
 @pytest.fixture
@@ -311,7 +320,7 @@ async def mockllm(tmp_path: Path) -> AsyncIterator[str]:
     known = {"responses": {"hello": "Hi, ünïcode ✓", "Hi, ünïcode ✓": "Hi, ünïcode ✓"}}
     (tmp_path / "responses.yml").write_text(json.dumps(known), encoding="utf-8")
     argv = [program("mockllm"), "start", "-r", "responses.yml", "-h", "127.0.0.1", "-p", "0"]
-    async with running(argv, tmp_path, ready="startup complete") as origin:
+    async with running(argv, tmp_path) as origin:
         yield origin
 
 
