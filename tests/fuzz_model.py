@@ -383,13 +383,25 @@ def _new_texts(now: list[Line], hunks: list[Any]) -> list[list[str]]:
 
 
 def put(now: list[Line], text: Sequence[str]) -> list[Line]:
-    """The lines once they read as `text`: above and below what differs they stay themselves."""
+    """The lines once they read as `text`: above and below what differs they stay themselves.
+
+    Which of several equal lines came or went cannot be told: each may be any of them.
+    """
     old = [line.text for line in now]
     top = common(old, text)
     bottom = common(old[top:][::-1], text[top:][::-1])
     middle = slice(top, len(now) - bottom)
     new = derived(now[middle], text[top : len(text) - bottom])
-    return [*now[:top], *new, *now[len(now) - bottom :]] or fresh_all([""])
+    lines = [*now[:top], *new, *now[len(now) - bottom :]]
+    return [one_of(line, now, lines) for line in lines]
+
+
+def one_of(line: Line, now: Sequence[Line], new: Sequence[Line]) -> Line:
+    """A line that stands among equal ones."""
+    equal = [other for other in now if other.text == line.text]
+    if max(len(equal), sum(other.text == line.text for other in new)) < 2:
+        return line
+    return Line(line.text, line.ids.union(*(other.ids for other in equal)), sure=False)
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> int:

@@ -105,6 +105,7 @@ class Recovery:
 
     async def snapshot(self, params: dict[str, Any]) -> dict[str, Any]:
         """The snapshot `{id}`, with its text."""
+        await self.store.take_over()
         return await self._snapshot(await self.store.snapshot(int(params["id"])))
 
     async def look_again(self, params: dict[str, Any]) -> None:
