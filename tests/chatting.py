@@ -24,6 +24,7 @@ from typstai.editor.memory import MemoryEditor
 from typstai.editor.port import ApprovalRequest
 from typstai.errors import ToolError
 from typstai.typst.findings import TypstLeaks
+from typstai.typst.outline import TypstOutline
 from typstai.typst.reference import Reference
 
 
@@ -133,7 +134,8 @@ class Chat:
         run = Run(
             id=f"run{self._number}", chat="chat", root="/p", mode="edit", approval="auto",
             target=Target(bufnr=None), editor=self.editor, checker=_NoCompiler(),
-            leaks=TypstLeaks(), files=_NoFiles(), docs=Reference(), ledger=Ledger(), tool_rounds=4,
+            leaks=TypstLeaks(), files=_NoFiles(), docs=Reference(), outline=TypstOutline(),
+            ledger=Ledger(), tool_rounds=4,
         )  # fmt: skip
         means = Means(
             model=self.model, tools=ToolSet(self.tools), context_window=self.context_window,

@@ -16,6 +16,7 @@ from typstai.editor.memory import MemoryEditor
 from typstai.editor.port import ApprovalDecision
 from typstai.typst.compiler import TypstCompiler
 from typstai.typst.findings import TypstLeaks
+from typstai.typst.outline import TypstOutline
 from typstai.typst.project import DiskFiles
 from typstai.typst.reference import Reference
 
@@ -46,8 +47,8 @@ class Desk:
         run = Run(
             id="run", chat="chat", root=str(self.folder), mode=mode, approval="auto",
             target=Target(bufnr=self.bufnr), editor=self.editor, checker=self.compiler,
-            leaks=TypstLeaks(), files=DiskFiles(), docs=Reference(), ledger=Ledger(),
-            tool_rounds=32,
+            leaks=TypstLeaks(), files=DiskFiles(), docs=Reference(), outline=TypstOutline(),
+            ledger=Ledger(), tool_rounds=32,
         )  # fmt: skip
         transcript = Transcript(AssistantTurn(id="run"), show=ignore, save=ignore)
         loop = Loop(

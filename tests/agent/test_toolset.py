@@ -5,61 +5,18 @@ from typing import Any
 
 import pytest
 
-from typstai.agent.run import Run, Target
+from tool_call import call, run_on
 from typstai.agent.tools.builtin import builtin_tools
 from typstai.agent.tools.toolset import Arguments, Invocation, Labels, Tool, ToolSet
-from typstai.domain.chat import Approval, Mode
-from typstai.domain.diagnostic import CheckResult
-from typstai.domain.ledger import Ledger
-from typstai.domain.project import Listing
-from typstai.domain.tool import ToolCall, ToolKind, ToolOutcome
+from typstai.domain.tool import ToolKind, ToolOutcome
 from typstai.editor.memory import MemoryEditor
 from typstai.editor.port import ApprovalDecision
-from typstai.errors import ToolError
-from typstai.typst.findings import TypstLeaks
-from typstai.typst.reference import Reference
 
-THE_TEN = [
+THE_TOOLS = [
     "read_file_structure", "open_project_file", "read_document", "read_diagnostics",
     "read_typst_docs", "replace_lines", "search_replace", "patch_document", "insert_at_cursor",
-    "replace_selection",
+    "replace_selection", "edit_section",
 ]  # fmt: skip
-
-
-class NoCompiler:
-    """A checker that cannot check."""
-
-    async def check(self, *, root: str, path: str, overlay: dict[str, str]) -> CheckResult:
-        return CheckResult(status="unavailable", note="there is no compiler")
-
-
-class Files:
-    async def list_files(self, root: str) -> Listing:
-        return Listing(entries=("main.typ",), complete=False)
-
-    async def resolve(self, root: str, path: str) -> str:
-        raise ToolError("outside_project", "it leaves the project.")
-
-
-def run_on(
-    editor: MemoryEditor, bufnr: int | None, *, mode: Mode = "edit", approval: Approval = "auto"
-) -> Run:
-    return Run(
-        id="run", chat="chat", root="/p", mode=mode, approval=approval,
-        target=Target(bufnr=bufnr), editor=editor, checker=NoCompiler(), leaks=TypstLeaks(),
-        files=Files(), docs=Reference(), ledger=Ledger(), tool_rounds=8,
-    )  # fmt: skip
-
-
-async def call(run: Run, name: str, arguments: Any, tools: ToolSet | None = None) -> ToolOutcome:
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    made = ToolCall(id="c1", name=name, arguments=text)
-    invocation = Invocation(run=run, call=made, waiting=unseen)
-    return await (tools or builtin_tools()).dispatch(invocation)
-
-
-def unseen(**shown: str) -> None:
-    """Nobody watches the call."""
 
 
 async def nothing(invocation: Invocation, args: Arguments) -> ToolOutcome:
@@ -90,12 +47,12 @@ def test_a_bad_declaration_is_refused_when_the_set_is_built(tools: list[Tool]) -
 
 def test_the_built_in_tools_are_offered_in_a_fixed_order() -> None:
     names = [spec.name for spec in builtin_tools().specs("edit")]
-    assert names == THE_TEN
+    assert names == THE_TOOLS
     assert names == [spec.name for spec in builtin_tools().specs("edit")]
 
 
 def test_read_mode_offers_reading_tools_only() -> None:
-    assert [spec.name for spec in builtin_tools().specs("read")] == THE_TEN[:5]
+    assert [spec.name for spec in builtin_tools().specs("read")] == THE_TOOLS[:5]
 
 
 def test_a_built_in_tool_can_be_left_out() -> None:
@@ -112,6 +69,7 @@ def test_the_argument_names_are_the_documented_ones() -> None:
     assert names["search_replace"] == {"search", "replace", "occurrence", "all"}
     assert names["patch_document"] == {"edits"}
     assert names["insert_at_cursor"] == names["replace_selection"] == {"text"}
+    assert names["edit_section"] == {"heading", "label", "new_content"}
     assert names["open_project_file"] == {"path"}
 
 

@@ -21,6 +21,7 @@ from typstai.domain.diagnostic import CheckResult
 from typstai.domain.ledger import Ledger
 from typstai.domain.tool import ToolCall
 from typstai.typst.findings import TypstLeaks
+from typstai.typst.outline import TypstOutline
 from typstai.typst.project import DiskFiles
 from typstai.typst.reference import Reference
 
@@ -96,7 +97,8 @@ async def _suggest(desk: NvimDesk, bufnr: int, root: str) -> None:
     run = Run(
         id="run", chat="chat", root=root, mode="edit", approval="suggest",
         target=Target(bufnr=bufnr), editor=desk.editor, checker=_NoCompiler(),
-        leaks=TypstLeaks(), files=DiskFiles(), docs=Reference(), ledger=Ledger(), tool_rounds=1,
+        leaks=TypstLeaks(), files=DiskFiles(), docs=Reference(), outline=TypstOutline(),
+        ledger=Ledger(), tool_rounds=1,
     )  # fmt: skip
     step = LINES // HUNKS
     edits = [{"search": f"line {n} of", "replace": f"row {n} of"} for n in range(0, LINES, step)]

@@ -32,6 +32,7 @@ from typstai.domain.proposal import PendingHunk
 from typstai.domain.tool import ToolCall, ToolOutcome
 from typstai.editor.memory import MemoryEditor
 from typstai.typst.findings import TypstLeaks
+from typstai.typst.outline import TypstOutline
 from typstai.typst.project import DiskFiles
 from typstai.typst.reference import Reference
 
@@ -81,8 +82,8 @@ class Suggesting(RuleBasedStateMachine):
         run = Run(
             id="run", chat="chat", root="/p", mode="edit", approval="suggest",
             target=Target(bufnr=self.bufnr), editor=self.editor, checker=Compiles(),
-            leaks=TypstLeaks(), files=DiskFiles(), docs=Reference(), ledger=self.ledger,
-            tool_rounds=1,
+            leaks=TypstLeaks(), files=DiskFiles(), docs=Reference(), outline=TypstOutline(),
+            ledger=self.ledger, tool_rounds=1,
         )  # fmt: skip
         call = ToolCall(id="call", name=name, arguments=json.dumps(arguments))
         invocation = Invocation(run=run, call=call, waiting=nobody_waits)

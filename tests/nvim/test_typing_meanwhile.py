@@ -48,6 +48,24 @@ def test_an_edit_of_other_words_of_the_same_line_merges(
     assert lines[2] == "My very first paragraph is brief."
 
 
+def test_a_section_is_found_where_it_has_moved_to_and_keeps_what_was_typed_in_it(
+    session: Session, endpoint: Endpoint
+) -> None:
+    new = "= Title\n\nThe first paragraph is brief.\n\nThe second paragraph is long."
+    edit = {"heading": "Title", "new_content": new}
+    keys = "ggO#set page()<Esc>GA Mine.<Esc>"
+    lines, told = meanwhile(session, endpoint, keys, ("edit_section", edit))
+    assert lines == [
+        "#set page()",
+        "= Title",
+        "",
+        "The first paragraph is brief.",
+        "",
+        "The second paragraph is long. Mine.",
+    ]
+    assert told.startswith("applied")
+
+
 def test_a_clash_keeps_what_was_typed_and_tells_the_model(
     session: Session, endpoint: Endpoint
 ) -> None:

@@ -12,6 +12,7 @@ from ..domain.diagnostic import Checker, LeakFinder
 from ..domain.docs import Docs
 from ..domain.document import Snapshot
 from ..domain.ledger import Ledger
+from ..domain.outline import OutlineReader
 from ..domain.project import ProjectFiles
 from ..domain.proposal import Hunk
 from ..domain.verdict import Verdict
@@ -60,6 +61,7 @@ class Run:
     leaks: LeakFinder
     files: ProjectFiles
     docs: Docs
+    outline: OutlineReader
     ledger: Ledger
     tool_rounds: int
     decision_seconds: float | None = None

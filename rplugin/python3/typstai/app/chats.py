@@ -16,6 +16,7 @@ from ..agent.tools.toolset import ToolSet
 from ..domain.chat import RunStatus, Selection, Turn, turn_to_dict
 from ..domain.diagnostic import Checker, LeakFinder
 from ..domain.docs import Docs
+from ..domain.outline import OutlineReader
 from ..domain.preview import PageRenderer
 from ..domain.project import ProjectFiles
 from ..domain.proposal import Hunk
@@ -67,6 +68,7 @@ class Chats:
     leaks: LeakFinder
     files: ProjectFiles
     docs: Docs
+    outline: OutlineReader
     recovery: Recovery
     changed: Callable[[], None]
     _open: dict[str, Conversation] = field(default_factory=dict[str, Conversation])
@@ -268,6 +270,7 @@ class Chats:
             leaks=self.leaks,
             files=self.files,
             docs=self.docs,
+            outline=self.outline,
             ledger=conversation.ledger,
             rechecks=conversation.rechecks,
             tool_rounds=self.settings.limits.tool_rounds,

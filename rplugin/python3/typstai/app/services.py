@@ -19,6 +19,7 @@ from ..storage.recovery import RecoveryStore
 from ..typst.compiler import CompilerOptions, TypstCompiler
 from ..typst.findings import TypstLeaks
 from ..typst.harper import HarperSpeller
+from ..typst.outline import TypstOutline
 from ..typst.project import DiskFiles, find_root
 from ..typst.prose import TypstProse
 from ..typst.reference import Reference
@@ -65,6 +66,7 @@ class Services:
             leaks=TypstLeaks(),
             files=DiskFiles(),
             docs=Reference(),
+            outline=TypstOutline(),
             changed=self._tell_status,
         )
         self._speller = HarperSpeller()

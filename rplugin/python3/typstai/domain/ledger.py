@@ -44,16 +44,20 @@ class Ledger:
         reads.append(Read(lines=lines, start=start, end=end))
         del reads[:-MAX_READS]
 
+    def reads(self, path: str) -> Sequence[Read]:
+        """What the model was shown of a document, newest first."""
+        return tuple(reversed(self._reads.get(path, [])))
+
     def base_of_rows(self, path: str, start: int, end: int) -> Lines | None:
         """The document in which the model saw these rows, or None when it never did."""
-        for read in reversed(self._reads.get(path, [])):
+        for read in self.reads(path):
             if read.start <= start and end <= read.end:
                 return read.lines
         return None
 
     def base_of_texts(self, path: str, texts: Sequence[str]) -> Lines | None:
         """The newest document in whose shown part all these texts stand, or None."""
-        for read in reversed(self._reads.get(path, [])):
+        for read in self.reads(path):
             if all(read.shows(text) for text in texts):
                 return read.lines
         return None

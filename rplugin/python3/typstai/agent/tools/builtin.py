@@ -8,10 +8,11 @@ from .docs import DOCS_TOOLS
 from .document import DOCUMENT_TOOLS
 from .edit import EDIT_TOOLS
 from .project import PROJECT_TOOLS
+from .section import SECTION_TOOL
 from .toolset import ToolSet
 
 
 def builtin_tools(*, disable: Iterable[str] = ()) -> ToolSet:
     """All built-in tools but the named ones."""
-    tools = (*PROJECT_TOOLS, *DOCUMENT_TOOLS, *DOCS_TOOLS, *EDIT_TOOLS)
+    tools = (*PROJECT_TOOLS, *DOCUMENT_TOOLS, *DOCS_TOOLS, *EDIT_TOOLS, SECTION_TOOL)
     return ToolSet(tools, disable=disable)
