@@ -216,7 +216,10 @@ end
 function agent.restart()
   local refused = 0
   for _, item in ipairs(proposals.list()) do
-    local args = wire({ chat = "c1", run = "" }, { { id = "h1", row0 = 0, old = {}, new = { "twice" } } })
+    local args = wire(
+      { chat = "c1", run = "" },
+      { { id = "h1", row0 = 0, old = {}, new = { "twice" } } }
+    )
     args.id = item.id
     local _, err = proposals.propose(args)
     refused = refused + (err and err.code == "duplicate" and 1 or 0)
@@ -290,9 +293,12 @@ local function answered(call, ...)
     answer = { err = err, result = result }
   end)
   call(unpack(args))
-  assert(vim.wait(WAIT_MS, function()
-    return answer ~= nil
-  end, 1), "Python never answered")
+  assert(
+    vim.wait(WAIT_MS, function()
+      return answer ~= nil
+    end, 1),
+    "Python never answered"
+  )
   return answer
 end
 
@@ -356,9 +362,12 @@ function past.kill()
   local pid = host.pid
   if pid then
     vim.uv.kill(pid, "sigkill")
-    assert(vim.wait(WAIT_MS, function()
-      return host.pid ~= pid
-    end, 1), "the helper process did not die")
+    assert(
+      vim.wait(WAIT_MS, function()
+        return host.pid ~= pid
+      end, 1),
+      "the helper process did not die"
+    )
   end
   return agent.restart()
 end
