@@ -55,7 +55,9 @@ local function report(err, result)
   elseif result.reason then
     say("warn", ("Reverted %s, no more: %s"):format(answers(#result.reverted), result.reason))
   else
-    say("info", ("Reverted %s; u brings it back."):format(answers(#result.reverted)))
+    local count = #result.reverted
+    local back = count == 1 and "it back" or "them back one by one"
+    say("info", ("Reverted %s; u brings %s."):format(answers(count), back))
   end
 end
 
