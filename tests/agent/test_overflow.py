@@ -142,11 +142,11 @@ async def test_what_is_beyond_the_known_window_is_left_out_at_once_and_said(
 async def test_the_instructions_count_towards_the_window(
     server: Endpoint, clients: HttpClients
 ) -> None:
-    chat = Chat(server, clients, turns=long_chat(), context_window=4000)
+    chat = Chat(server, clients, turns=long_chat(), context_window=4500)
     server.reply(answer("Here."))
     await chat.run()
     assert "question 0" in sent(server, 0)
-    chat = Chat(server, clients, turns=long_chat(), context_window=4000, extra_prompt="x" * 4000)
+    chat = Chat(server, clients, turns=long_chat(), context_window=4500, extra_prompt="x" * 4000)
     server.reply(answer("Here."))
     await chat.run()
     assert "question 0" not in sent(server, 1)
