@@ -1,15 +1,16 @@
-"""What has no peer to be compared with: the start, a long chat, and memory."""
+"""What has no peer to be compared with: start and end, a long chat, and memory."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from editor import ROOT
+from editor import ROOT, start_editor
 from pseudo_terminal import PseudoTerminal
 
 from .neovim import Measured, measuring, session
@@ -18,6 +19,7 @@ from .server import serving
 STARTS = 11
 OPENINGS = 5
 FLOODS = 3
+LEAVINGS = 11
 ANSWERS = 5
 LARGE_ANSWERS = 4
 """Together a little over 1 MiB of text."""
@@ -43,6 +45,8 @@ def _lines(nvim: str) -> Iterator[tuple[str, str]]:
         yield "an answer in it / in a new chat", f"{ratio:.2f}"
     with serving() as address, tempfile.TemporaryDirectory(prefix="typstai-bench-") as folder:
         yield from _memory(nvim, Path(folder), address)
+    with tempfile.TemporaryDirectory(prefix="typstai-bench-") as folder:
+        yield "leaving Neovim, host running", f"{_leave_ms(nvim, folder):.0f} ms"
 
 
 def _start_ms(nvim: str) -> float:
@@ -73,6 +77,21 @@ def _open_ms(nvim: str, home: Path, address: str) -> float:
     for _ in range(OPENINGS):
         with session(nvim, home) as (terminal, editor):
             times_ms.append(Measured(terminal, editor, address).open_ms(LARGE_ANSWERS - 1))
+    return median(times_ms)
+
+
+def _leave_ms(nvim: str, data: str) -> float:
+    """Without a terminal: Neovim's own farewell to one takes a second where none answers it."""
+    times_ms: list[float] = []
+    for _ in range(LEAVINGS):
+        with start_editor(nvim) as editor:
+            editor.lua("vim.g.typstai_data = ...", data)
+            editor.lua("require('typstai.host').channel()")
+            editor.wait_for("require('typstai.host').state == 'running'")
+            began_ns = time.monotonic_ns()
+            editor.nvim.command("qall!", async_=True)
+            editor.process.wait()
+            times_ms.append((time.monotonic_ns() - began_ns) / 1e6)
     return median(times_ms)
 
 

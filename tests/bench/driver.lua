@@ -99,7 +99,7 @@ end
 
 --- Starts the host of `typstai` without opening a chat.
 function M.start_host()
-  require("typstai").stop()
+  require("typstai.host").channel()
 end
 
 --- Opens the project's chat of `typstai`.
