@@ -91,6 +91,23 @@ async def test_a_text_without_a_heading_goes_below_the_one_that_is_there(desk: D
     assert "the heading was kept" in outcome.text
 
 
+@pytest.mark.parametrize(
+    ("new", "kept"),
+    [
+        ("// mine\n== Aim\n\nTo see.", False),
+        ("#v(1em)\n= Aim\n\nTo see.", False),
+        ("=== Of which\n\nTo see.", True),
+        ("```typ\n= Aim\n```", True),
+    ],
+)
+async def test_a_heading_counts_wherever_it_stands_in_the_new_text(
+    desk: Desk, new: str, kept: bool
+) -> None:
+    await desk.edit(new, heading="Introduction > Aim")
+    kept_heading = "== Aim\n\n" if kept else ""
+    assert desk.text == TEXT.replace("== Aim\n\nTo know.", kept_heading + new, 1)
+
+
 async def test_a_heading_without_a_text_gets_one() -> None:
     desk = Desk("= One\n= Two")
     await desk.read()

@@ -34,6 +34,7 @@ async def sections(text: str) -> list[Section]:
 
 
 async def test_headings_are_found_with_their_titles_labels_and_rows() -> None:
+    assert [item.level for item in await sections(TEXT)] == [1, 2, 3, 2, 1, 1]
     assert [(item.path, item.label, item.start, item.end) for item in await sections(TEXT)] == [
         (("One",), "a", 0, 8),
         (("One", "*Bold* title"), "", 5, 7),

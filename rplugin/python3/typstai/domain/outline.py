@@ -25,6 +25,8 @@ class Section:
 
     path: tuple[str, ...]
     """Titles from the outermost heading down to its own, as the source has them."""
+    level: int
+    """From 1, as many as its heading has equals signs."""
     label: str
     """Without its brackets; empty when it has none."""
     start: int

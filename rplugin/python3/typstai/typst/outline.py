@@ -70,6 +70,7 @@ def _section(
     last = _last(nodes, own.index, next(below, len(nodes)), data)
     return Section(
         path=_path(headings, number),
+        level=own.level,
         label=own.label,
         start=data.count(b"\n", 0, nodes[own.index].start),
         end=data.count(b"\n", 0, nodes[last].end) + 1,

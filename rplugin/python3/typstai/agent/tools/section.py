@@ -19,10 +19,9 @@ from ..sight import Sight
 from .edit import UnixText
 from .toolset import Arguments, Invocation, Labels, Tool
 
-KEPT_HEADING = "note: the heading was kept, since new_content begins without one."
+KEPT_HEADING = "note: the heading was kept, since new_content has none of its level."
 
 _BLANK_EDGES = re.compile(r"\A(?:[ \t]*\n)+|\s+\Z")
-_HEADING = re.compile(r"[ \t]*=+(?:[ \t]|\Z)")
 
 
 class EditSection(Arguments):
@@ -47,7 +46,7 @@ async def edit_section(invocation: Invocation, args: EditSection) -> ToolOutcome
     sight = await run.sight()
     seen, section = await _seen(run, sight, args)
     new = _BLANK_EDGES.sub("", args.new_content)
-    keeps_heading = bool(new) and not _HEADING.match(new)
+    keeps_heading = bool(new) and not await _has_heading(run, new, section.level)
     edit = _below_heading(seen, section, new) if keeps_heading else _whole(seen, section, new)
     changes = line_changes(seen, [edit])
     note = KEPT_HEADING if keeps_heading else ""
@@ -81,6 +80,11 @@ async def _find(run: Run, lines: tuple[str, ...], args: EditSection) -> Section:
     if args.label.strip():
         return by_label(sections, args.label)
     return by_heading(sections, args.heading)
+
+
+async def _has_heading(run: Run, new: str, level: int) -> bool:
+    sections = await run.outline.sections(new.split("\n"))
+    return any(item.level <= level for item in sections or ())
 
 
 def _whole(seen: Snapshot, section: Section, new: str) -> Edit:
