@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -36,10 +37,29 @@ from typstai.typst.outline import TypstOutline
 from typstai.typst.project import DiskFiles
 from typstai.typst.reference import Reference
 
-line = st.sampled_from(["", "one", "two words", "same", "same", "naïve 日本語", "  indented", "}"])
+line = st.sampled_from([
+    "", "one", "two words", "same", "same", "naïve 日本語", "  indented", "}", "= Top", "== Below",
+])  # fmt: skip
 texts = st.lists(line, min_size=1, max_size=8)
 number = st.integers(0, 20)
 TOOLS = builtin_tools()
+
+
+def title_of(line: str) -> str:
+    """The title of a heading; empty when it has none, or is none."""
+    heading = re.match(r"=+ +(.*)", line)
+    return heading[1].strip() if heading else ""
+
+
+def section_end(lines: Sequence[str], start: int) -> int:
+    """Row after the last line of a section that is not blank."""
+    level = len(lines[start]) - len(lines[start].lstrip("="))
+    end = start + 1
+    while end < len(lines) and not re.match(rf"={{1,{level}}}(?: |$)", lines[end]):
+        end += 1
+    while not lines[end - 1].strip():
+        end -= 1
+    return end
 
 
 class Compiles:
@@ -153,6 +173,28 @@ class Suggesting(RuleBasedStateMachine):
         for start, length in reversed(places if outcome.ok else []):
             text = text[:start] + new + text[start + length :]
         assert "\n".join(self.final) == text
+
+    @rule(which=number, new=st.sampled_from(["= New", "= New\n\ntext", "= Top\n- a\n- b", ""]))
+    def section(self, which: int, new: str) -> None:
+        """A section whose title stands once is replaced, and nothing else is."""
+        self.ledger = Ledger()
+        self._call("read_document")
+        before, buffer = self.final, self.lines
+        headings = [row for row, text in enumerate(before) if title_of(text)]
+        if not headings:
+            return
+        start = headings[which % len(headings)]
+        end = section_end(before, start)
+        outcome = self._call("edit_section", heading=before[start], new_content=new)
+        assert self.lines == buffer
+        is_alone = (
+            sum(before[row].strip("= ") == before[start].strip("= ") for row in headings) == 1
+        )
+        assert outcome.ok == (is_alone and "\n".join(before[start:end]) != new)
+        while not new and end < len(before) and not before[end].strip():
+            end += 1
+        wanted = (*before[:start], *(new.split("\n") if new else ()), *before[end:]) or ("",)
+        assert self.final == (wanted if outcome.ok else before)
 
     @rule(row=number, new=st.sampled_from(["", "stale sight", "a\nb"]))
     def edit_on_an_old_sight(self, row: int, new: str) -> None:
