@@ -4,10 +4,6 @@ local M = {}
 
 local api = vim.api
 
-local DEFAULT_WIDTH = 80
-local MIN_WIDTH = 20
--- A sign column that appears with the first sign takes these from the text.
-local SIGN_CELLS = 2
 -- A third of a frame: many hunks are drawn in several goes, the first of them only once
 -- what made them known is over.
 local SLICE_NS = 5000000
@@ -26,17 +22,6 @@ local AT_ONCE = 32
 
 ---@type table<integer, typstai.Review>
 local reviews = {}
-
-local function text_width(bufnr)
-  local narrowest = nil
-  for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
-    local info = vim.fn.getwininfo(win)[1]
-    local may_widen = vim.startswith(vim.wo[win].signcolumn, "auto")
-    local width = info.width - info.textoff - (may_widen and SIGN_CELLS or 0)
-    narrowest = math.min(narrowest or width, width)
-  end
-  return math.max(narrowest or DEFAULT_WIDTH, MIN_WIDTH)
-end
 
 local function erase(review, bufnr, hunk)
   local drawn = review.drawn[hunk]
@@ -111,7 +96,8 @@ local function draw_some(review, bufnr, changed, first)
   if reviews[bufnr] ~= review or review.paused or not api.nvim_buf_is_loaded(bufnr) then
     return
   end
-  local started, width, above = vim.uv.hrtime(), text_width(bufnr), review.above
+  local width = require("typstai.review.width").of_text(bufnr)
+  local started, above = vim.uv.hrtime(), review.above
   for i = first, #changed do
     if vim.uv.hrtime() - started > SLICE_NS then
       vim.schedule(function()

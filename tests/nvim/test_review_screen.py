@@ -200,6 +200,25 @@ def test_the_keys_never_stand_between_what_goes_and_what_comes(
         assert not rows[hint].strip().startswith("◆") or hint > end, terminal.text()
 
 
+@pytest.mark.parametrize(
+    "options",
+    ["number", "relativenumber", "nonumber", "number numberwidth=7", "number foldcolumn=2",
+     "relativenumber foldcolumn=1 numberwidth=1", "number signcolumn=yes", "number signcolumn=no"],
+)  # fmt: skip
+def test_the_column_of_signs_takes_its_cells_from_new_lines_once(
+    nvim_binary: str, tmp_path: Path, options: str
+) -> None:
+    with review(
+        nvim_binary, tmp_path, REWRITTEN, options=options, columns=46, lines=24
+    ) as terminal:
+        terminal.wait_until(lambda: "stands here 2. " in screen(terminal))
+        terminal.wait_for(END)
+        before = terminal.text().split(END)[0]
+        terminal.send(":lua require('typstai.review').refresh(1)\r:echo 'drawn again'\r")
+        terminal.wait_for("drawn again")
+        assert terminal.text().split(END)[0] == before
+
+
 def test_new_lines_stand_in_the_order_in_which_they_will_be_read(
     nvim_binary: str, tmp_path: Path
 ) -> None:
