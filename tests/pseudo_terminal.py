@@ -104,14 +104,17 @@ class PseudoTerminal:
         return f"exit code: {self.process.poll()}"
 
     def close(self) -> None:
-        """Hang up, as a closed terminal window does; kill what stays."""
+        """Hang up, as a closed terminal window does; kill what stays.
+
+        What the program writes on leaving is still read: it may wait for an answer to it.
+        """
         if self.fd < 0:
             return
         _signal_group(self.process.pid, signal.SIGHUP)
+        with suppress(AssertionError, subprocess.TimeoutExpired):
+            self.wait_for_end()
         os.close(self.fd)
         self.fd = -1
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=BOUND_SECONDS)
         _signal_group(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
