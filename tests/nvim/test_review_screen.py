@@ -63,6 +63,11 @@ def screen(terminal: Terminal) -> str:
     return " ".join(terminal.text().split())
 
 
+def shows(terminal: Terminal, *texts: str) -> None:
+    """Wait until all of these are on the screen: what is drawn may come in several goes."""
+    terminal.wait_until(lambda: all(text in screen(terminal) for text in texts))
+
+
 @pytest.mark.parametrize("options", ["number", "nonumber signcolumn=yes:2", "signcolumn=no nowrap"])
 @pytest.mark.parametrize("columns", [120, 44])
 def test_every_change_can_be_read_in_windows_of_any_width(
@@ -73,11 +78,8 @@ def test_every_change_can_be_read_in_windows_of_any_width(
         terminal.wait_for("◆ 1/4")
         terminal.send("]c]c]c")
         terminal.wait_for("◆ 4/4")
-        shown = screen(terminal)
-        assert "strnogstrong" in shown
-        assert "A new last paragraph." in shown
-        assert "And its second line." in shown
-        assert "withbeside" in shown
+        shows(terminal, "strnogstrong", "withbeside")
+        shows(terminal, "A new last paragraph.", "And its second line.")
 
 
 def test_a_change_of_wide_and_combining_characters_leaves_the_columns_straight(
@@ -87,7 +89,7 @@ def test_a_change_of_wide_and_combining_characters_leaves_the_columns_straight(
         terminal.wait_for("withbeside")
         terminal.send(":4\r\\a")
         terminal.wait_for(lambda text: "withbeside" not in text)
-        assert "日本語 beside caf" in terminal.text()
+        shows(terminal, "日本語 beside caf")
 
 
 def test_what_hangs_below_the_last_line_is_seen_once_the_cursor_is_there(
@@ -106,7 +108,7 @@ def test_a_warning_keeps_its_room_before_the_names_of_the_keys(
     with review(nvim_binary, tmp_path, verdict=verdict, columns=90) as terminal:
         terminal.send(":3\r")
         terminal.wait_for("! drops @fig-one")
-        assert r"\a" in terminal.text()
+        shows(terminal, r"\a")
 
 
 def test_a_stale_hunk_says_what_to_do(nvim_binary: str, tmp_path: Path) -> None:
@@ -171,7 +173,7 @@ def test_a_fold_stays_closed_over_a_change_until_the_motion_goes_there(
         assert "strnogstrong" not in terminal.text()
         terminal.send("gg]c")
         terminal.wait_for("◆ 1/1")
-        assert "strnogstrong" in terminal.text()
+        shows(terminal, "strnogstrong")
 
 
 REWRITTEN: list[Change] = [
@@ -211,12 +213,11 @@ def test_the_column_of_signs_takes_its_cells_from_new_lines_once(
     with review(
         nvim_binary, tmp_path, REWRITTEN, options=options, columns=46, lines=24
     ) as terminal:
-        terminal.wait_until(lambda: "stands here 2. " in screen(terminal))
-        terminal.wait_for(END)
+        shows(terminal, "stands here 2. ", END)
         before = terminal.text().split(END)[0]
         terminal.send(":lua require('typstai.review').refresh(1)\r:echo 'drawn again'\r")
         terminal.wait_for("drawn again")
-        assert terminal.text().split(END)[0] == before
+        terminal.wait_for(lambda text: text.split(END)[0] == before)
 
 
 def test_new_lines_stand_in_the_order_in_which_they_will_be_read(
@@ -249,7 +250,7 @@ def test_the_motion_shows_the_keys_also_at_the_bottom_of_a_window(
     with review(nvim_binary, tmp_path, REWRITTEN[:1], lines=lines) as terminal:
         terminal.send("]c")
         terminal.wait_for("◆ 1/1")
-        assert "jars." in terminal.text()
+        shows(terminal, "jars.")
 
 
 def fold_row(terminal: Terminal) -> str:

@@ -377,7 +377,7 @@ def test_virtual_lines_above_line_1_are_invisible_or_a_spacer_line_is_saved(
         assert path.read_text(encoding="utf-8") == "first\nsecond\n"
         terminal.send("\\a")
         terminal.wait_for(lambda text: "\\a accept" not in text)
-        assert terminal.text().split("\n")[:2] == ["a new first line", "first"]
+        terminal.wait_for(lambda text: text.split("\n")[:2] == ["a new first line", "first"])
 
 
 def test_stop_is_ignored_while_a_change_waits_for_the_user(
