@@ -47,7 +47,7 @@ class Bridge:
     def exit(self) -> NoReturn:
         """End the process, in which nothing is left to do: Neovim waits for that.
 
-        Taking down an interpreter with all that it has loaded would double the wait.
+        Taking down an interpreter with all that it has loaded takes longer than the rest.
         """
         logging.shutdown()
         os._exit(0)

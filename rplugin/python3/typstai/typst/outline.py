@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +40,18 @@ def _sections(text: str) -> Sequence[Section] | None:
     data = text.encode()
     nodes = tree.children(tree.root)
     headings = list(_headings(tree, nodes, data))
-    return [_section(headings, number, nodes, data) for number in range(len(headings))]
+    paths, ends = _nested(headings, len(nodes))
+    breaks = [found.start() for found in re.finditer(b"\n", data)]
+    return [
+        Section(
+            path=path,
+            level=own.level,
+            label=own.label,
+            start=bisect_left(breaks, nodes[own.index].start),
+            end=bisect_left(breaks, nodes[_last(nodes, own.index, end, data)].end) + 1,
+        )
+        for own, path, end in zip(headings, paths, ends, strict=True)
+    ]
 
 
 def _headings(tree: Tree, nodes: Sequence[Node], data: bytes) -> Iterator[_Heading]:
@@ -62,29 +75,17 @@ def _label(following: Sequence[Node], data: bytes) -> str:
     return data[label.start + 1 : label.end - 1].decode()
 
 
-def _section(
-    headings: Sequence[_Heading], number: int, nodes: Sequence[Node], data: bytes
-) -> Section:
-    own = headings[number]
-    below = (item.index for item in headings[number + 1 :] if item.level <= own.level)
-    last = _last(nodes, own.index, next(below, len(nodes)), data)
-    return Section(
-        path=_path(headings, number),
-        level=own.level,
-        label=own.label,
-        start=data.count(b"\n", 0, nodes[own.index].start),
-        end=data.count(b"\n", 0, nodes[last].end) + 1,
-    )
-
-
-def _path(headings: Sequence[_Heading], number: int) -> tuple[str, ...]:
-    titles: list[str] = []
-    level = headings[number].level + 1
-    for item in reversed(headings[: number + 1]):
-        if item.level < level:
-            level = item.level
-            titles.insert(0, item.title)
-    return tuple(titles)
+def _nested(headings: Sequence[_Heading], count: int) -> tuple[list[tuple[str, ...]], list[int]]:
+    """For each heading its path, and the index of the node after its section."""
+    paths: list[tuple[str, ...]] = []
+    ends = [count] * len(headings)
+    above: list[int] = []
+    for number, heading in enumerate(headings):
+        while above and headings[above[-1]].level >= heading.level:
+            ends[above.pop()] = heading.index
+        above.append(number)
+        paths.append(tuple(headings[outer].title for outer in above))
+    return paths, ends
 
 
 def _last(nodes: Sequence[Node], first: int, end: int, data: bytes) -> int:

@@ -57,12 +57,11 @@ async def _seen(run: Run, sight: Sight, args: EditSection) -> tuple[Snapshot, Se
     """The section in the document as the model saw it: whole, or it may not be rewritten."""
     current = await _find(run, sight.final.lines, args)
     path = run.absolute(sight.original)
-    if run.ledger.base_of_rows(path, current.start, current.end) == sight.final.lines:
-        return sight.final, current
     for read in run.ledger.reads(path):
         try:
-            section = await _find(run, read.lines, args)
-        except ToolError:
+            is_current = read.lines == sight.final.lines
+            section = current if is_current else await _find(run, read.lines, args)
+        except ToolError:  # it had another name then, or was not there
             continue
         if read.start <= section.start and section.end <= read.end:
             return replace(sight.final, lines=read.lines), section
